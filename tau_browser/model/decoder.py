@@ -1,0 +1,328 @@
+"""From the bytes of a log to columns: incremental, tolerant, nothing dropped without a word.
+
+The rules are tau-format 1.8 and 1.9. Bytes are split on "\\n" only. A stretch of lines is decoded
+at once; where that fails, its lines are read one by one, and what is odd is written down.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec import UNSET
+
+from tau_browser.model.columns import PREVIOUS_KEY, Columns, Flag, Int64s, Names, concatenate
+from tau_browser.model.diagnostic import Diagnostic, Severity
+from tau_browser.model.heads import Found, Head, Unreadable, describe, find_values, head_of
+
+_REFUSED_ENCODINGS = {
+    b"\xff\xfe": "UTF-16, not UTF-8: convert the file to read it",
+    b"\xfe\xff": "UTF-16, not UTF-8: convert the file to read it",
+    b"\x1f\x8b": "compressed with gzip: unpack the file to read it",
+}
+_BOM = b"\xef\xbb\xbf"
+_CONTROL = re.compile(rb"[\x01-\x08\x0b\x0c\x0e-\x1f]")
+_STOPS = {None: 0, "error": Flag.ERROR, "aborted": Flag.ABORTED}
+_CUSTOM = {
+    None: 0,
+    "config": Flag.CONFIG,
+    "agent_spec": Flag.CONFIG,
+    "turn_error": Flag.ERROR,
+    "branch_error": Flag.ERROR,
+}
+_UNSET_KEY = hash(UNSET)
+_EMPTY_KEY = hash("")
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """A log as decoded up to some byte: one place in the columns per record."""
+
+    header: dict[str, Any] | None
+    columns: Columns
+    kinds: Names
+    roles: Names
+    usage: list[tuple[int, int, int, int]]
+    diagnostics: list[Diagnostic]
+    size: int  # bytes decoded, the unfinished last line included
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One record that was read on its own."""
+
+    head: Head
+    start: int
+    stop: int
+    line: int
+    parent: int | None  # key of the parent where the head does not tell
+    noted: bool
+
+
+class Decoder:
+    """Takes a log's bytes in pieces of any size; `log()` is what they amount to so far."""
+
+    def __init__(self) -> None:
+        self._header: dict[str, Any] | None = None
+        self._kinds, self._roles = Names(), Names()
+        self._usage: list[tuple[int, int, int, int]] = []
+        self._diagnostics: list[Diagnostic] = []
+        self._parts: list[Columns] = []
+        self._decode_heads = msgspec.json.Decoder(Head).decode_lines
+        self._rest: list[bytes] = []  # pieces of the line that has no end yet
+        self._offset = 0  # bytes in whole lines so far
+        self._line = 1
+        self._refused = False
+
+    @property
+    def size(self) -> int:
+        """Bytes fed so far."""
+        return self._offset + sum(map(len, self._rest))
+
+    def feed(self, data: bytes) -> None:
+        """Decode the whole lines that these bytes complete."""
+        if self.size == 0:
+            data = self._check_encoding(data)
+        if self._refused:
+            self._offset += len(data)
+            return
+        end = data.rfind(b"\n") + 1
+        if end:
+            self._decode(b"".join([*self._rest, data[:end]]))
+            self._rest = []
+        if end < len(data):
+            self._rest.append(data[end:])
+
+    def log(self) -> Log:
+        """What has been fed so far, as a log. Feeding may go on afterwards.
+
+        A last line without its end counts if it is whole and is pending if it is torn; either
+        way it is decided anew when more bytes come.
+        """
+        self._parts = [concatenate(self._parts or [self._columns([])])]
+        settled, header = len(self._diagnostics), self._header
+        tail = self._tail()
+        log = Log(
+            header=self._header,
+            columns=concatenate([*self._parts, tail]) if len(tail) else self._parts[0],
+            kinds=self._kinds,
+            roles=self._roles,
+            usage=self._usage,
+            diagnostics=list(self._diagnostics),
+            size=self.size,
+        )
+        del self._diagnostics[settled:]
+        self._header = header
+        return log
+
+    def _check_encoding(self, data: bytes) -> bytes:
+        for mark, reason in _REFUSED_ENCODINGS.items():
+            if data.startswith(mark):
+                self._refused = True
+                self._diagnostics.append(Diagnostic(None, None, reason, Severity.UNREADABLE))
+        if data.startswith(_BOM):
+            self._note(0, "starts with a UTF-8 byte order mark", Severity.NOTE)
+            self._offset = len(_BOM)
+            return data[len(_BOM) :]
+        return data
+
+    def _decode(self, lines: bytes) -> None:
+        part = self._fast(lines)
+        if part is None:
+            part = self._slow(lines)
+        else:
+            self._line += len(part)
+        self._offset += len(lines)
+        if len(part):
+            self._parts.append(part)
+
+    def _fast(self, lines: bytes) -> Columns | None:
+        """Columns of a stretch of lines decoded at once, or None where one of them is odd."""
+        if self._header is None or not _is_utf8(lines):
+            return None
+        try:
+            heads = self._decode_heads(lines)
+        except (msgspec.DecodeError, RecursionError):
+            return None
+        ends = np.flatnonzero(np.frombuffer(lines, np.uint8) == ord("\n"))
+        if len(heads) != len(ends):  # blank lines, or values that span lines
+            return None
+        part = self._columns(
+            heads,
+            start=np.concatenate([[0], ends[:-1] + 1]) + self._offset,
+            stop=ends + self._offset,
+            line=np.arange(self._line, self._line + len(heads)),
+        )
+        odd = (part.key == _UNSET_KEY) | (part.key == _EMPTY_KEY) | (part.parent == _UNSET_KEY)
+        if odd.any() or self._kinds.where(part.kind, "", "session").any():
+            return None
+        return part
+
+    def _slow(self, lines: bytes) -> Columns:
+        """Columns of lines read one by one, with a diagnostic for each oddity."""
+        rows: list[_Row] = []
+        at = 0
+        while at < len(lines):
+            end = lines.index(b"\n", at)
+            rows += self._read_line(lines[at:end], self._offset + at)
+            self._line += 1
+            at = end + 1
+        return self._columns_of_rows(rows)
+
+    def _tail(self) -> Columns:
+        """Columns of the last line, which has no end yet: one record, or none."""
+        tail = b"".join(self._rest)
+        self._rest = [tail] if tail else []
+        if tail and all(isinstance(value, Found) for value in find_values(tail)):
+            return self._columns_of_rows(self._read_line(tail, self._offset))
+        if tail:
+            reason = f"the last line is incomplete ({len(tail):,} bytes): still being written"
+            self._note(self._offset, reason, Severity.PENDING)
+        return self._columns([])
+
+    def _read_line(self, line: bytes, offset: int) -> list[_Row]:
+        noted = self._note_bytes(line, offset)
+        rows: list[_Row] = []
+        values = list(find_values(line))
+        if sum(isinstance(value, Found) for value in values) > 1:
+            noted = True
+            self._note(offset, "several records on one line: each is shown", Severity.NOTE)
+        for value in values:
+            if isinstance(value, Unreadable):
+                self._note(offset + value.start, value.reason, Severity.UNREADABLE)
+            elif isinstance(value.value, dict):
+                rows += self._read_record(value.value, offset + value.start, value, noted)
+            else:
+                reason = f"{describe(value.value)}, not an entry: not in the tree"
+                self._note(offset + value.start, reason, Severity.UNREADABLE)
+        return rows
+
+    def _read_record(
+        self, record: dict[str, Any], start: int, found: Found, noted: bool
+    ) -> list[_Row]:
+        if record.get("type") == "session" and self._header is None:
+            self._read_header(record, start)
+            return []
+        head, odd = head_of(record)
+        parent: int | None = None
+        if head.id is UNSET and head.parentId is UNSET and self._is_linear():
+            odd, parent = [], PREVIOUS_KEY
+        elif head.type == "session":
+            odd.append("a second session header: kept as an entry, drawn as a root")
+        elif head.parentId is UNSET:
+            odd.append("no parentId: drawn as a root")
+        for reason in odd:
+            self._note(start, reason)
+        if head.parentId is UNSET:
+            head = msgspec.structs.replace(head, parentId=None)
+        stop = start + found.stop - found.start
+        return [_Row(head, start, stop, self._line, parent, noted or bool(odd))]
+
+    def _read_header(self, record: dict[str, Any], start: int) -> None:
+        self._header = record
+        if self._parts or start > len(_BOM):
+            self._note(start, "the session header is not the first record", Severity.NOTE)
+        if not isinstance(record.get("id"), str):
+            self._note(start, "the session header has no id")
+        version = record.get("version")
+        if isinstance(version, int) and version > 3:
+            self._note(start, f"written by a newer version (format {version})", Severity.NOTE)
+
+    def _is_linear(self) -> bool:
+        """Whether entries have no ids by design: pi's first format, one chain in file order."""
+        header = self._header
+        return header is not None and "version" not in header and "parent_id" not in header
+
+    def _note_bytes(self, line: bytes, offset: int) -> bool:
+        before = len(self._diagnostics)
+        if not _is_utf8(line):
+            self._note(offset, "bytes that are not UTF-8: shown as �")
+        if b"\x00" in line:
+            self._note(offset, f"{line.count(0):,} NUL bytes")
+        if _CONTROL.search(line):
+            self._note(offset, "raw control characters inside the line", Severity.NOTE)
+        return len(self._diagnostics) > before
+
+    def _note(self, byte: int, reason: str, severity: Severity = Severity.DAMAGE) -> None:
+        self._diagnostics.append(Diagnostic(self._line, byte, reason, severity))
+
+    def _columns_of_rows(self, rows: list[_Row]) -> Columns:
+        columns = self._columns(
+            [row.head for row in rows],
+            start=[row.start for row in rows],
+            stop=[row.stop for row in rows],
+            line=[row.line for row in rows],
+        )
+        for at, row in enumerate(rows):
+            if row.noted:
+                columns.flags[at] |= Flag.NOTED
+            if row.head.id is UNSET:
+                columns.flags[at] |= Flag.NO_ID
+                columns.key[at] = hash(("no id", row.start))
+            if row.parent is not None:
+                columns.parent[at] = row.parent
+        return columns
+
+    def _columns(
+        self, heads: list[Head], start: Any = (), stop: Any = (), line: Any = ()
+    ) -> Columns:
+        messages = [head.message for head in heads]
+        flags = np.zeros(len(heads), np.uint16)
+        usage = np.full(len(heads), -1, np.int32)
+        unusual = [
+            at
+            for at, (head, message) in enumerate(zip(heads, messages, strict=True))
+            if message.usage is not None
+            or message.stop_reason is not None
+            or message.is_error
+            or head.customType is not None
+            or head.status is not None
+            or head.copiedFrom is not None
+            or head.branchOf is not None
+        ]
+        for at in unusual:
+            flags[at] = _flags(heads[at])
+            if (counts := messages[at].usage) is not None:
+                usage[at] = len(self._usage)
+                self._usage.append(counts.counts())
+        return Columns(
+            start=np.asarray(start, np.int64),
+            stop=np.asarray(stop, np.int64),
+            line=np.asarray(line, np.int32),
+            key=_hashes([head.id for head in heads]),
+            parent=_hashes([head.parentId for head in heads]),
+            kind=self._kinds.encode([head.type for head in heads]),
+            role=self._roles.encode([message.role for message in messages]),
+            flags=flags,
+            usage=usage,
+        )
+
+
+def _flags(head: Head) -> int:
+    flags = _STOPS.get(head.message.stop_reason, 0) | _CUSTOM.get(head.customType, 0)
+    if head.status == "incomplete":
+        flags |= Flag.INCOMPLETE
+    if head.copiedFrom is not None:
+        flags |= Flag.COPIED
+    if head.branchOf is not None:
+        flags |= Flag.LANE
+    if head.message.is_error:
+        flags |= Flag.ERROR
+    return flags
+
+
+def _hashes(ids: list[Any]) -> Int64s:
+    return np.array(list(map(hash, ids)), np.int64)
+
+
+def _is_utf8(data: bytes) -> bool:
+    if data.isascii():
+        return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

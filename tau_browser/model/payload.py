@@ -1,0 +1,206 @@
+"""What an entry says: its blocks, and all its text as one string.
+
+Anything may stand where τ puts a list of blocks (a string, null, an object, a mixture): every
+shape that holds text gives that text (tau-format 1.4 to 1.6).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tau_browser.model.text import size_of
+
+Record = dict[str, Any]
+
+ENVELOPE = {"type", "id", "parentId", "parent_id", "timestamp", "status", "copiedFrom", "branchOf"}
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What somebody wrote, or a tool printed."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """The model's reasoning; empty where only a signature was kept."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call."""
+
+    id: str
+    name: str
+    arguments: Any
+
+    @property
+    def text(self) -> str:
+        return "\n".join([self.name, *lines_of(self.arguments)])
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture as base64 text."""
+
+    mime_type: str
+    data: str
+
+    @property
+    def size(self) -> int:
+        """Bytes of the picture itself, about."""
+        return len(self.data) * 3 // 4
+
+    @property
+    def text(self) -> str:
+        return f"[image {self.mime_type} ≈{size_of(self.size)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """A block of a kind that nobody told us about."""
+
+    kind: str
+    value: Any
+
+    @property
+    def text(self) -> str:
+        return "\n".join(lines_of(self.value))
+
+
+Block = Text | Thinking | Call | Image | Other
+
+
+def message_of(record: Record) -> Record:
+    """The message of a record; {} if it has none. The SDK's tool results are their own message."""
+    message = record.get("message")
+    if isinstance(message, dict):
+        return message
+    if isinstance(message, str):
+        return {"content": message}
+    return record if "content" in record else {}
+
+
+def blocks_of(record: Record) -> list[Block]:
+    """The blocks of a record's message, in order."""
+    return list(_blocks(message_of(record).get("content")))
+
+
+def text_of(record: Record) -> str:
+    """All the text of an entry: what is searched, compared and printed."""
+    blocks = blocks_of(record)
+    parts = [block.text for block in blocks]
+    message = message_of(record)
+    details = message.get("details")
+    if isinstance(details, dict) and isinstance(details.get("exception"), str):
+        parts.append(details["exception"])
+    if isinstance(message.get("error_message"), str):
+        parts.append(message["error_message"])
+    if message:
+        return "\n".join(part for part in parts if part)
+    return _text_without_message(record)
+
+
+def lines_of(value: Any) -> list[str]:
+    """A JSON value as "path: leaf" lines, strings as they are and not in their JSON spelling."""
+    lines = []
+    stack = [("", value)]
+    while stack:
+        path, value = stack.pop()
+        if isinstance(value, dict) and value:
+            dot = "." if path else ""
+            stack += [(f"{path}{dot}{name}", item) for name, item in value.items()][::-1]
+        elif isinstance(value, list) and value:
+            stack += [(f"{path}[{at}]", item) for at, item in enumerate(value)][::-1]
+        else:
+            leaf = value if isinstance(value, str) else json.dumps(value)
+            lines.append(f"{path}: {leaf}" if path else leaf)
+    return lines
+
+
+def config_line(data: Any) -> str:
+    """What a config entry sets, in τ's words (tau-format 2.7)."""
+    if not isinstance(data, dict):
+        return "\n".join(lines_of(data))
+    spec = data.get("model_spec")
+    model = data.get("model") or (spec.get("id") if isinstance(spec, dict) else None)
+    parts = [f"model {model}"] if isinstance(model, str) else []
+    if "thinking" in data:
+        parts.append(f"thinking {data['thinking'] or 'default'}")
+    for name in ("tools", "extensions"):
+        if isinstance(items := data.get(name), list):
+            plural = name if len(items) != 1 else name[:-1]
+            names = ", ".join(str(item) for item in items)
+            parts.append(f"{len(items)} {plural}: {names}" if items else f"0 {name}")
+    if isinstance(data.get("cwd"), str):
+        parts.append(f"cwd {data['cwd']}")
+    if not parts and "system_prompt_digest" in data:
+        parts.append("prompt changed")
+    return "; ".join(parts)
+
+
+def _blocks(content: Any) -> Iterator[Block]:
+    for item in content if isinstance(content, list) else [content]:
+        if isinstance(item, str):
+            yield Text(item)
+        elif isinstance(item, dict):
+            yield _block(item)
+        elif item is not None:
+            yield Other("", item)
+
+
+def _block(item: dict[str, Any]) -> Block:
+    kind = item.get("type")
+    if kind == "text":
+        return Text(_nested_text(item.get("text")))
+    if kind == "thinking":
+        return Thinking(_nested_text(item.get("thinking")))
+    if kind == "toolCall":
+        return Call(str(item.get("id", "")), str(item.get("name", "")), item.get("arguments"))
+    if kind == "image" and isinstance(item.get("data"), str):
+        return Image(str(item.get("mime_type") or item.get("mimeType") or "image"), item["data"])
+    if "content" in item and kind != "image":
+        return Text(_nested_text(item["content"]))
+    return Other(str(kind or ""), {k: v for k, v in item.items() if k != "type"})
+
+
+def _nested_text(value: Any) -> str:
+    """The text of a value that should be a string but may be a list of blocks."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict) and isinstance(value.get("text"), str):
+        return str(value["text"])
+    if isinstance(value, list):
+        return "\n".join(text for item in value if (text := _nested_text(item)))
+    return "" if value is None else "\n".join(lines_of(value))
+
+
+def _text_without_message(record: Record) -> str:
+    kind, get = record.get("type"), record.get
+    match kind:
+        case "compaction" | "branch_summary" if isinstance(get("summary"), str):
+            return str(get("summary"))
+        case "session_info" if isinstance(get("name"), str):
+            return str(get("name"))
+        case "elide":
+            return f"history folded here, context resumes at entry {get('firstKeptId')}"
+        case "navigate":
+            return f"moved to {get('targetId') or 'before the first entry'}"
+        case "model_change":
+            return " ".join(str(get(name)) for name in ("model", "backend") if get(name))
+        case "thinking_change":
+            return str(get("level"))
+        case "jmfts:document" if isinstance(get("title"), str):
+            return str(get("title"))
+        case "customEntry" if get("customType") in ("config", "agent_spec"):
+            return config_line(get("data"))
+        case "customEntry":
+            return "\n".join([str(get("customType") or ""), *lines_of(get("data"))])
+    rest = {name: value for name, value in record.items() if name not in ENVELOPE}
+    return "\n".join(lines_of(rest)) if rest else ""
