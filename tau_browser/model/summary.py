@@ -47,7 +47,7 @@ def summary_of(session: Session) -> Summary:
     parent = header.get("parent", header.get("parentSession"))
     return Summary(
         id=session.id,
-        title=name or _first_words(session, prompts) or f"Session ({session.id[:8]})",
+        title=name or _first_words(session, prompts) or _placeholder_title(session.id),
         named=bool(name),
         cwd=header["cwd"] if isinstance(header.get("cwd"), str) else "",
         parent=parent if isinstance(parent, str) else None,
@@ -82,6 +82,10 @@ def stamp_text(value: Any) -> str:
     if isinstance(value, str):
         return value
     return format_time(parse_time(value)) or ""
+
+
+def _placeholder_title(session_id: str) -> str:
+    return f"Session ({session_id[:8]})" if session_id else "(no session id)"
 
 
 def _first_words(session: Session, prompts: Any) -> str:

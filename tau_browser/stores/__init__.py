@@ -1,0 +1,1 @@
+"""Where conversations live: one adapter per place, each thin, each behind the same protocol."""

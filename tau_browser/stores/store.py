@@ -1,0 +1,105 @@
+"""The protocol that every store follows, and the words that it speaks in.
+
+An adapter lists, opens and watches; it never repairs in silence and never falls back to another
+store. Whatever goes wrong is a `StoreError` with a sentence for a person, or an `Unreadable`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from tau_browser.model.session import Session
+from tau_browser.model.summary import Summary
+
+
+class StoreError(Exception):
+    """A store, or a session in it, cannot be used. The message says what, where and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A session in a list. `summary` is None until the session has been looked into.
+
+    modified: seconds since 1970 of the last change to the stored thing, for a first order only.
+    """
+
+    store: str
+    path: str
+    modified: float
+    summary: Summary | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Something in the store that is or may be a session and cannot be listed, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a load has come, in bytes. `session` is what there is so far, now and then."""
+
+    done: int
+    total: int
+    session: Session | None = None
+
+
+class Change(StrEnum):
+    """What happened to an open session since it was last looked at."""
+
+    NONE = "unchanged"
+    GREW = "grew"
+    SHRANK = "was cut short"
+    REPLACED = "was replaced by another file"
+    REWRITTEN = "was rewritten"
+    GONE = "is gone"
+    BACK = "is back"
+
+
+class OpenSession(Protocol):
+    """One session, open for reading. Reading leaves the stored thing as it is."""
+
+    path: str
+
+    def load(self) -> Iterator[Progress]:
+        """Read it from the start. The last progress carries the whole session.
+
+        Raises StoreError where it cannot be read.
+        """
+        ...
+
+    def check(self) -> Change:
+        """What happened since the last load or follow. Cheap: reads no entry."""
+        ...
+
+    def follow(self) -> Session:
+        """Read on from where the last load or follow ended. Raises StoreError."""
+        ...
+
+    def close(self) -> None:
+        """Let go of it. Entries that are still on screen can no longer be decoded."""
+        ...
+
+
+class Store(Protocol):
+    """A place where sessions live."""
+
+    name: str
+    title: str  # the place in words, for a person
+
+    def scan(self) -> Iterator[Listed | Unreadable]:
+        """All there is, cheaply, without looking into anything not looked into before."""
+        ...
+
+    def look_into(self, listed: Listed) -> Listed | Unreadable:
+        """The same session with its summary."""
+        ...
+
+    def open(self, path: str) -> OpenSession:
+        """A session by its path in the store. Raises StoreError."""
+        ...
