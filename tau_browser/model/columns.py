@@ -37,12 +37,33 @@ class Flag:
     NOTED = 2048  # a diagnostic speaks of it
 
 
+KINDS = (
+    "message",
+    "customMessage",
+    "customEntry",
+    "session_info",
+    "compaction",
+    "branch_summary",
+    "elide",
+    "navigate",
+    "model_change",
+    "thinking_change",
+    "jmfts:document",
+)
+ROLES = ("system", "user", "assistant", "toolResult", "custom")
+
 OTHER = 255
 """Code shared by all names that come after the first 255 different ones."""
 
 
 class Names(dict[str, int]):
-    """The strings behind a column of codes: a new string gets the next code on first sight."""
+    """The strings behind a column of codes: a new string gets the next code on first sight.
+
+    Those that the rules speak of are known from the start, so that none of them is ever OTHER.
+    """
+
+    def __init__(self, known: Iterable[str] = ()) -> None:
+        super().__init__((name, code) for code, name in enumerate(known))
 
     def __missing__(self, name: str) -> int:
         code = self[name] = min(len(self), OTHER)

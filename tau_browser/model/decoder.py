@@ -14,7 +14,17 @@ import msgspec
 import numpy as np
 from msgspec import UNSET
 
-from tau_browser.model.columns import PREVIOUS_KEY, Columns, Flag, Int64s, Names, concatenate
+from tau_browser.model.columns import (
+    KINDS,
+    PREVIOUS_KEY,
+    ROLES,
+    Columns,
+    Flag,
+    Int64s,
+    Names,
+    Places,
+    concatenate,
+)
 from tau_browser.model.diagnostic import Diagnostic, Severity
 from tau_browser.model.heads import Found, Head, Unreadable, describe, find_values, head_of
 
@@ -67,7 +77,7 @@ class Decoder:
 
     def __init__(self) -> None:
         self._header: dict[str, Any] | None = None
-        self._kinds, self._roles = Names(), Names()
+        self._kinds, self._roles = Names(KINDS), Names(ROLES)
         self._usage: list[tuple[int, int, int, int]] = []
         self._diagnostics: list[Diagnostic] = []
         self._parts: list[Columns] = []
@@ -75,6 +85,7 @@ class Decoder:
         self._rest: list[bytes] = []  # pieces of the line that has no end yet
         self._offset = 0  # bytes in whole lines so far
         self._line = 1
+        self._values = 0  # values read one by one so far; those before the header all were
         self._refused = False
 
     @property
@@ -84,8 +95,9 @@ class Decoder:
 
     def feed(self, data: bytes) -> None:
         """Decode the whole lines that these bytes complete."""
-        if self.size == 0:
-            data = self._check_encoding(data)
+        if self._offset == 0 and self.size < len(_BOM):  # a mark may come in pieces
+            data = self._check_encoding(b"".join([*self._rest, data]))
+            self._rest = []
         if self._refused:
             self._offset += len(data)
             return
@@ -99,23 +111,25 @@ class Decoder:
     def log(self) -> Log:
         """What has been fed so far, as a log. Feeding may go on afterwards.
 
-        A last line without its end counts if it is whole and is pending if it is torn; either
-        way it is decided anew when more bytes come.
+        Of a last line without its end, what is whole counts and what is torn is pending; all of it
+        is decided anew when more bytes come.
         """
         self._parts = [concatenate(self._parts or [self._columns([])])]
-        settled, header = len(self._diagnostics), self._header
+        settled, header, values = len(self._diagnostics), self._header, self._values
+        usage = len(self._usage)
         tail = self._tail()
         log = Log(
             header=self._header,
             columns=concatenate([*self._parts, tail]) if len(tail) else self._parts[0],
             kinds=self._kinds,
             roles=self._roles,
-            usage=self._usage,
+            usage=list(self._usage),
             diagnostics=list(self._diagnostics),
             size=self.size,
         )
         del self._diagnostics[settled:]
-        self._header = header
+        del self._usage[usage:]
+        self._header, self._values = header, values
         return log
 
     def _check_encoding(self, data: bytes) -> bytes:
@@ -147,17 +161,19 @@ class Decoder:
             heads = self._decode_heads(lines)
         except (msgspec.DecodeError, RecursionError):
             return None
-        ends = np.flatnonzero(np.frombuffer(lines, np.uint8) == ord("\n"))
-        if len(heads) != len(ends):  # blank lines, or values that span lines
+        start, stop = _line_ranges(lines)
+        if len(heads) != len(start) or not _hold_objects(lines, start, stop):
             return None
+        usage = len(self._usage)
         part = self._columns(
             heads,
-            start=np.concatenate([[0], ends[:-1] + 1]) + self._offset,
-            stop=ends + self._offset,
+            start=start + self._offset,
+            stop=stop + self._offset,
             line=np.arange(self._line, self._line + len(heads)),
         )
         odd = (part.key == _UNSET_KEY) | (part.key == _EMPTY_KEY) | (part.parent == _UNSET_KEY)
         if odd.any() or self._kinds.where(part.kind, "", "session").any():
+            del self._usage[usage:]
             return None
         return part
 
@@ -173,15 +189,17 @@ class Decoder:
         return self._columns_of_rows(rows)
 
     def _tail(self) -> Columns:
-        """Columns of the last line, which has no end yet: one record, or none."""
+        """Columns of the last line, which has no end yet: the records on it that are whole."""
         tail = b"".join(self._rest)
         self._rest = [tail] if tail else []
-        if tail and all(isinstance(value, Found) for value in find_values(tail)):
-            return self._columns_of_rows(self._read_line(tail, self._offset))
-        if tail:
-            reason = f"the last line is incomplete ({len(tail):,} bytes): still being written"
-            self._note(self._offset, reason, Severity.PENDING)
-        return self._columns([])
+        whole = len(tail)
+        for value in find_values(tail):
+            whole = value.start if isinstance(value, Unreadable) else len(tail)
+        rows = self._read_line(tail[:whole], self._offset)
+        if torn := len(tail) - whole:
+            reason = f"the last line is incomplete ({torn:,} bytes): still being written"
+            self._note(self._offset + whole, reason, Severity.PENDING)
+        return self._columns_of_rows(rows)
 
     def _read_line(self, line: bytes, offset: int) -> list[_Row]:
         noted = self._note_bytes(line, offset)
@@ -190,6 +208,7 @@ class Decoder:
         if sum(isinstance(value, Found) for value in values) > 1:
             noted = True
             self._note(offset, "several records on one line: each is shown", Severity.NOTE)
+        noted |= any(isinstance(value, Unreadable) for value in values)
         for value in values:
             if isinstance(value, Unreadable):
                 self._note(offset + value.start, value.reason, Severity.UNREADABLE)
@@ -198,6 +217,7 @@ class Decoder:
             else:
                 reason = f"{describe(value.value)}, not an entry: not in the tree"
                 self._note(offset + value.start, reason, Severity.UNREADABLE)
+            self._values += 1
         return rows
 
     def _read_record(
@@ -223,7 +243,7 @@ class Decoder:
 
     def _read_header(self, record: dict[str, Any], start: int) -> None:
         self._header = record
-        if self._parts or start > len(_BOM):
+        if self._values:
             self._note(start, "the session header is not the first record", Severity.NOTE)
         if not isinstance(record.get("id"), str):
             self._note(start, "the session header has no id")
@@ -278,6 +298,7 @@ class Decoder:
             if message.usage is not None
             or message.stop_reason is not None
             or message.is_error
+            or head.is_error
             or head.customType is not None
             or head.status is not None
             or head.copiedFrom is not None
@@ -309,13 +330,31 @@ def _flags(head: Head) -> int:
         flags |= Flag.COPIED
     if head.branchOf is not None:
         flags |= Flag.LANE
-    if head.message.is_error:
+    if head.is_error or head.message.is_error:
         flags |= Flag.ERROR
     return flags
 
 
 def _hashes(ids: list[Any]) -> Int64s:
     return np.array(list(map(hash, ids)), np.int64)
+
+
+def _line_ranges(lines: bytes) -> tuple[Places, Places]:
+    """Where the lines of a stretch start and stop; a carriage return at the end is left out."""
+    data = np.frombuffer(lines, np.uint8)
+    ends = np.flatnonzero(data == ord("\n"))
+    start = np.concatenate([[0], ends[:-1] + 1])
+    return start, ends - ((data[ends - 1] == ord("\r")) & (ends > start))
+
+
+def _hold_objects(lines: bytes, start: Places, stop: Places) -> bool:
+    """Whether every line starts and stops as an object does.
+
+    If there are as many objects as lines besides, each line holds one: inside an object, no "}"
+    is followed by a "{" with nothing but blank space between.
+    """
+    data = np.frombuffer(lines, np.uint8)
+    return bool((data[start] == ord("{")).all() and (data[stop - 1] == ord("}")).all())
 
 
 def _is_utf8(data: bytes) -> bool:

@@ -8,7 +8,7 @@ stands for different things, both are kept: τ would let the later swallow the e
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,12 +37,12 @@ class Entries:
 
 
 def entries_of(records: Columns, same: SameRecord) -> Entries:
-    """Fold the records of a log into entries."""
+    """Fold the records of a log into entries. Their flags are their own: links are marked there."""
     by_key = np.argsort(records.key, kind="stable").astype(np.int32)
     keys = records.key[by_key]
     repeats = np.flatnonzero(keys[1:] == keys[:-1])
     if not len(repeats):
-        return Entries(records, by_key, [])
+        return Entries(replace(records, flags=records.flags.copy()), by_key, [])
 
     source = np.arange(len(records))  # the record that supplies the entry at a place
     kept = np.ones(len(records), np.bool_)

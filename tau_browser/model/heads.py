@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -21,15 +21,20 @@ _MAX_INT_DIGITS = 4300
 # Where a later record may start inside a torn line, and how many such places are tried.
 _RECORD_START = re.compile(r'\{\s*"(?:type|id)"\s*:')
 _MAX_RECOVERY_TRIES = 64
+_BLANK = re.compile("[ \t\r\n\x00\ufeff]*")
+
+
+_LARGEST_COUNT = 2**62
+_Count = Annotated[int, msgspec.Meta(ge=-_LARGEST_COUNT, le=_LARGEST_COUNT)]
 
 
 class Usage(msgspec.Struct, frozen=True, gc=False):
     """Token counts as τ stores them; the buckets do not overlap (tau-format 1.5)."""
 
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_read_tokens: int = 0
-    cache_write_tokens: int = 0
+    input_tokens: _Count = 0
+    output_tokens: _Count = 0
+    cache_read_tokens: _Count = 0
+    cache_write_tokens: _Count = 0
 
     def counts(self) -> tuple[int, int, int, int]:
         """(input, output, cache read, cache write)."""
@@ -55,6 +60,7 @@ class Head(msgspec.Struct, frozen=True, gc=False):
     copiedFrom: str | None = None
     branchOf: str | None = None
     customType: str | None = None
+    is_error: bool = False
     message: MessageHead = MessageHead()
 
 
@@ -82,25 +88,28 @@ def find_values(line: bytes) -> Iterator[Found | Unreadable]:
     behind it. Bytes that are not UTF-8 become lone surrogates, so nothing is lost.
     """
     text = line.decode("utf-8", "surrogateescape")
-    at, end = _skip_blank(text, 0), len(text)
-    while at < end:
+    at = _skip_blank(text, 0)
+    byte = _width(text, 0, at)
+    while at < len(text):
         try:
             value, stop = _DECODER.raw_decode(text, at)
         except RecursionError:
-            yield Unreadable("nested too deeply to decode", _byte(text, at))
+            yield Unreadable("nested too deeply to decode", byte)
             shallow = _shallow_record(text[at:])
             if shallow:
-                yield Found(shallow, _byte(text, at), len(line))
+                yield Found(shallow, byte, len(line))
             return
         except ValueError as error:
-            yield Unreadable(_reason(error), _byte(text, at))
+            yield Unreadable(_reason(error), byte)
             recovered = _next_record(text, at + 1)
             if recovered is None:
                 return
-            at = recovered
+            after = recovered
         else:
-            yield Found(value, _byte(text, at), _byte(text, stop))
-            at = _skip_blank(text, stop)
+            yield Found(value, byte, byte + _width(text, at, stop))
+            after = _skip_blank(text, stop)
+        byte += _width(text, at, after)
+        at = after
 
 
 def head_of(record: dict[str, Any]) -> tuple[Head, list[str]]:
@@ -118,10 +127,11 @@ def head_of(record: dict[str, Any]) -> tuple[Head, list[str]]:
         copiedFrom=_text_or_none(record.get("copiedFrom")),
         branchOf=_text_or_none(record.get("branchOf")),
         customType=_text_or_none(record.get("customType")),
+        is_error=record.get("is_error") is True,
         message=MessageHead(
             role=message["role"] if isinstance(message.get("role"), str) else "",
             stop_reason=_text_or_none(message.get("stop_reason")),
-            is_error=message.get("is_error") is True or record.get("is_error") is True,
+            is_error=message.get("is_error") is True,
             usage=_usage(message.get("usage")),
         ),
     )
@@ -155,13 +165,13 @@ _DECODER = json.JSONDecoder(parse_int=_bounded_int, strict=False)
 
 def _skip_blank(text: str, at: int) -> int:
     """NUL counts as blank: file systems leave runs of it after a crash."""
-    while at < len(text) and text[at] in " \t\r\n\x00\ufeff":
-        at += 1
-    return at
+    blank = _BLANK.match(text, at)
+    return blank.end() if blank else at
 
 
-def _byte(text: str, at: int) -> int:
-    return len(text[:at].encode("utf-8", "surrogateescape"))
+def _width(text: str, start: int, stop: int) -> int:
+    """How many bytes a stretch of the text came from."""
+    return len(text[start:stop].encode("utf-8", "surrogateescape"))
 
 
 def _shallow_record(text: str) -> dict[str, Any] | None:
@@ -190,12 +200,17 @@ def _next_record(text: str, after: int) -> int | None:
             value, stop = _DECODER.raw_decode(text, match.start())
         except (ValueError, RecursionError):
             continue
-        # A content block is an object too: only a record has an identity.
         rest = _skip_blank(text, stop)
-        is_record = isinstance(value, dict) and "id" in value and "type" in value
-        if is_record and (rest == len(text) or text[rest] == "{"):
+        if _is_record(value) and (rest == len(text) or text[rest] == "{"):
             return match.start()
     return None
+
+
+def _is_record(value: Any) -> bool:
+    """Whether this is a record, not an object inside one: a tool call has an id and a type too."""
+    if not isinstance(value, dict) or not {"id", "type"} <= value.keys():
+        return False
+    return value["type"] == "session" or "parentId" in value or "parent_id" in value
 
 
 def _kind(record: dict[str, Any], odd: list[str]) -> str:
@@ -233,8 +248,11 @@ def _parent(record: dict[str, Any], odd: list[str]) -> str | UnsetType | None:
 def _usage(value: Any) -> Usage | None:
     if not isinstance(value, dict):
         return None
-    counts = (value.get(name) for name in Usage.__struct_fields__)
-    return Usage(*(n if isinstance(n, int) and abs(n) < 2**62 else 0 for n in counts))
+    return Usage(*(_count(value.get(name)) for name in Usage.__struct_fields__))
+
+
+def _count(value: Any) -> int:
+    return value if type(value) is int and abs(value) <= _LARGEST_COUNT else 0
 
 
 def _text_or_none(value: Any) -> str | None:

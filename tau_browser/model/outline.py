@@ -106,3 +106,21 @@ def _group_sizes(tree: Tree, opens_turn: Bools, strand: Int32s, branch: Bools) -
     # a branch that was left is one group
     size[branch] = tree.size[branch]
     return size
+
+
+def flat_outline(places: Int32s, total: int) -> Outline:
+    """Some entries of a session of `total`, one under the other, in the order given.
+
+    `line` is NOWHERE for entries that are not among them.
+    """
+    line = np.full(total, NOWHERE, np.int32)
+    line[places] = np.arange(len(places), dtype=np.int32)
+    nothing = np.zeros(total, np.bool_)
+    return Outline(
+        entry=places,
+        depth=np.zeros(len(places), np.int32),
+        size=np.ones(len(places), np.int32),
+        line=line,
+        turn=np.full(total, NOWHERE, np.int32),
+        branch=nothing,
+    )

@@ -128,16 +128,16 @@ def config_line(data: Any) -> str:
     """What a config entry sets, in τ's words (tau-format 2.7)."""
     if not isinstance(data, dict):
         return "\n".join(lines_of(data))
-    spec = data.get("model_spec")
-    model = data.get("model") or (spec.get("id") if isinstance(spec, dict) else None)
-    parts = [f"model {model}"] if isinstance(model, str) else []
+    models = (data.get("model"), data.get("model_spec"))  # the first was a spec in agent_spec
+    names = [spec.get("id") if isinstance(spec, dict) else spec for spec in models]
+    parts = [f"model {name}" for name in names if isinstance(name, str) and name][:1]
     if "thinking" in data:
         parts.append(f"thinking {data['thinking'] or 'default'}")
     for name in ("tools", "extensions"):
         if isinstance(items := data.get(name), list):
             plural = name if len(items) != 1 else name[:-1]
-            names = ", ".join(str(item) for item in items)
-            parts.append(f"{len(items)} {plural}: {names}" if items else f"0 {name}")
+            listed = ", ".join(str(item) for item in items)
+            parts.append(f"{len(items)} {plural}: {listed}" if items else f"0 {name}")
     if isinstance(data.get("cwd"), str):
         parts.append(f"cwd {data['cwd']}")
     if not parts and "system_prompt_digest" in data:
@@ -172,13 +172,17 @@ def _block(item: dict[str, Any]) -> Block:
 
 def _nested_text(value: Any) -> str:
     """The text of a value that should be a string but may be a list of blocks."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, dict) and isinstance(value.get("text"), str):
-        return str(value["text"])
-    if isinstance(value, list):
-        return "\n".join(text for item in value if (text := _nested_text(item)))
-    return "" if value is None else "\n".join(lines_of(value))
+    texts = []
+    stack = [value]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, list):
+            stack += value[::-1]
+        elif isinstance(value, dict) and isinstance(value.get("text"), str):
+            texts.append(value["text"])
+        elif value is not None:
+            texts += lines_of(value)
+    return "\n".join(text for text in texts if text)
 
 
 def _text_without_message(record: Record) -> str:

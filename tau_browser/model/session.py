@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -31,6 +32,7 @@ class _Stamp(msgspec.Struct):
     timestamp: str = ""
 
 
+_LINE_NAME = re.compile("line-([0-9]{1,9})")
 _decode_stamp = msgspec.json.Decoder(_Stamp).decode
 _LINK_REASONS = {
     Flag.ORPHAN: "its parent is not in the session: drawn as a detached root",
@@ -124,12 +126,9 @@ class Session:
 
     def find(self, entry_id: str) -> list[int]:
         """The places of all entries with this id, in file order."""
-        if entry_id.startswith("line-") and entry_id[5:].isdigit():
-            on_line = np.flatnonzero(self.columns.line == int(entry_id[5:]))
-            return [at for at in on_line.tolist() if self.has(at, Flag.NO_ID)]
         first = self.entries.find(hash(entry_id))
         if first is None:
-            return []
+            return self._find_by_line(entry_id)
         same_key = np.flatnonzero(self.columns.key == self.columns.key[first])
         return [at for at in same_key.tolist() if self.entry_id(at) == entry_id]
 
@@ -150,6 +149,12 @@ class Session:
         line = int(self.columns.line[place])
         return [finding for finding in self.diagnostics if finding.line == line]
 
+    def _find_by_line(self, name: str) -> list[int]:
+        if not (line := _LINE_NAME.fullmatch(name)):
+            return []
+        on_line = np.flatnonzero(self.columns.line == int(line[1]))
+        return [at for at in on_line.tolist() if self.has(at, Flag.NO_ID)]
+
     @cached_property
     def _role_names(self) -> list[str]:
         return list(self.roles)
@@ -164,7 +169,10 @@ def session_of(log: Log, source: Source) -> Session:
 
     def same(one: int, other: int) -> bool:
         first, second = (source.read(*log.columns.row(place)) for place in (one, other))
-        return first == second or decode_record(first) == decode_record(second)
+        try:
+            return first == second or decode_record(first) == decode_record(second)
+        except RecursionError:  # too deep to compare: then both are shown
+            return False
 
     def stamp(place: int) -> str:
         return stamp_of(source.read(*entries.columns.row(place)))

@@ -103,3 +103,7 @@ class Store(Protocol):
     def open(self, path: str) -> OpenSession:
         """A session by its path in the store. Raises StoreError."""
         ...
+
+    def remember(self) -> None:
+        """Keep what was looked into, so that the next run need not look again."""
+        ...

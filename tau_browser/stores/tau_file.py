@@ -64,8 +64,8 @@ class TauFileStore:
         """A session by its path."""
         return SessionFile(path)
 
-    def save_catalog(self) -> None:
-        """Write down what was found, for the next run."""
+    def remember(self) -> None:
+        """Keep what was looked into, for the next run."""
         self._catalog.save()
 
     def _distinct_roots(self) -> list[str]:

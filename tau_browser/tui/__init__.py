@@ -1,0 +1,1 @@
+"""What a person sees: the only room that imports Textual."""

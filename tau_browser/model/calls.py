@@ -1,0 +1,77 @@
+"""Tool calls and their results, paired by ancestry (tau-format 0.5, 4.7).
+
+The id of a call is no key: copying a branch copies it too. A result answers the nearest assistant
+entry above it that has a call of its id.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tau_browser.model.payload import Call, Record, blocks_of, message_of
+from tau_browser.model.session import Session
+
+_MAX_VISITED = 10_000
+"""Entries below a call that are looked at in search of its results."""
+
+# An id that every writer of JSON spells the same way, so that it can be looked for in raw bytes.
+_PLAIN_ID = re.compile(r"[A-Za-z0-9_.:-]+")
+
+
+def call_of(session: Session, place: int) -> tuple[int, Call] | None:
+    """The call that a tool result answers, and the entry that made it."""
+    call_id = result_id(session.record(place))
+    if not call_id:
+        return None
+    needle = call_id.encode() if _PLAIN_ID.fullmatch(call_id) else b""
+    above = session.tree.path(place)[:-1]
+    assistants = above[session.roles.where(session.columns.role[above], "assistant")]
+    for at in reversed(assistants.tolist()):
+        if needle in session.raw(at):
+            for call in _calls(session.record(at)):
+                if call.id == call_id:
+                    return at, call
+    return None
+
+
+def results_of(session: Session, place: int) -> dict[str, int]:
+    """The nearest result of each call that an assistant entry makes: {call id: its place}.
+
+    Looks below the entry, not past the next answer of the model: what follows that one belongs
+    to it. Of results on several branches, the one on the branch that goes on comes first.
+    """
+    wanted = {call.id for call in _calls(session.record(place))} - {""}
+    results: dict[str, int] = {}
+    level, visited = [place], 0
+    while level and len(results) < len(wanted) and visited < _MAX_VISITED:
+        below = [child for at in level for child in _children(session, at)]
+        visited += len(below)
+        for child in below:
+            if is_result(session, child):
+                call_id = result_id(session.record(child))
+                if call_id in wanted:
+                    results.setdefault(call_id, child)
+        level = [child for child in below if session.role(child) != "assistant"]
+    return results
+
+
+def is_result(session: Session, place: int) -> bool:
+    """Whether an entry is a tool's result. τ's SDK files have a kind for it, not a role."""
+    return "toolResult" in (session.role(place), session.kind(place))
+
+
+def result_id(record: Record) -> str:
+    """The id of the call that a tool result says it answers; "" if it says none."""
+    message = message_of(record)
+    value = message.get("tool_call_id", message.get("toolCallId"))
+    return value if isinstance(value, str) else ""
+
+
+def _calls(record: Record) -> list[Call]:
+    return [block for block in blocks_of(record) if isinstance(block, Call)]
+
+
+def _children(session: Session, place: int) -> list[int]:
+    """The children of an entry, the one on the branch that goes on first."""
+    position = session.tree.position
+    return sorted(session.tree.children(place), key=position.__getitem__, reverse=True)

@@ -1,0 +1,93 @@
+"""The application: one browser over one store, with its themes, keys and commands."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual.app import App, SystemCommand
+from textual.binding import BindingType
+from textual.screen import Screen
+
+from tau_browser import config
+from tau_browser.stores.targets import Target
+from tau_browser.tui import keys
+from tau_browser.tui.browser import BrowserScreen
+from tau_browser.tui.glyphs import ASCII, UNICODE
+from tau_browser.tui.help import HelpScreen
+
+
+class BrowserApp(App[None]):
+    """tau-browse on a screen."""
+
+    TITLE = "tau-browse"
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.APP)]
+    COMMAND_PALETTE_BINDING = "ctrl+p"
+
+    def __init__(
+        self,
+        target: Target,
+        settings: config.Settings,
+        prices: dict[str, dict[str, float]],
+        *,
+        ascii_only: bool = False,
+        theme: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.target = target
+        self.settings = settings
+        self.prices = prices
+        self.glyphs = ASCII if ascii_only or settings.ascii else UNICODE
+        if theme in self.available_themes:
+            self.theme = theme
+        self.set_keymap(settings.keys)
+
+    def on_mount(self) -> None:
+        self.push_screen(BrowserScreen())
+        self.theme_changed_signal.subscribe(self, lambda theme: self._remember_theme(theme.name))
+        self.call_after_refresh(_settle_memory)
+
+    def get_system_commands(self, screen: Screen) -> Iterable[SystemCommand]:
+        """Every verb by its name, for the palette."""
+        yield from super().get_system_commands(screen)
+        for owner, table in (("app", keys.APP), ("screen", keys.BROWSER), ("focused", keys.TREE)):
+            for key in table:
+                run = self._runner(owner, key.verb)
+                yield SystemCommand(key.verb.replace("_", " "), key.does, run)
+
+    def action_help(self) -> None:
+        if not isinstance(self.screen, HelpScreen):
+            self.push_screen(HelpScreen(self.glyphs, self.settings.keys, []))
+
+    def _runner(self, owner: str, verb: str):
+        async def run() -> None:
+            prefix = "" if owner == "focused" else f"{owner}."
+            await self.run_action(f"{prefix}{verb}", self.screen.focused or self.screen)
+
+        return run
+
+    def _remember_theme(self, name: str) -> None:
+        # forgetting the theme is no reason to disturb anybody
+        with contextlib.suppress(OSError):
+            config.remember(theme=name)
+
+
+def run(target: Target, *, ascii_only: bool = False) -> int:
+    """Open the app; returns the exit code. Raises ConfigError before anything is drawn."""
+    import os
+
+    settings = config.settings()
+    theme = settings.theme or config.remembered().get("theme")
+    app = BrowserApp(
+        target, settings, config.prices(os.environ), ascii_only=ascii_only, theme=theme
+    )
+    app.run()
+    return app.return_code or 0
+
+
+def _settle_memory() -> None:
+    """The widgets of the first frame live as long as the app: later collections skip them."""
+    gc.collect()
+    gc.freeze()

@@ -1,0 +1,578 @@
+"""The browser: sessions, the tree of the open one, and the entry under the cursor."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import tempfile
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.worker import get_current_worker
+
+from tau_browser.model.columns import Flag
+from tau_browser.model.compare import compare
+from tau_browser.model.context import fold_at, legacy_cursor
+from tau_browser.model.label import speaker_of
+from tau_browser.model.summary import stamp_text
+from tau_browser.model.text import safe_line, size_of
+from tau_browser.model.tree import NOWHERE
+from tau_browser.search.find import Pattern, QueryError, pattern_of
+from tau_browser.stores.store import Change, OpenSession
+from tau_browser.tui import keys, loading
+from tau_browser.tui.bar import Bar
+from tau_browser.tui.compare import CompareScreen
+from tau_browser.tui.copy_menu import CopyMenu, resume_command
+from tau_browser.tui.coverage import Coverage, CoverageScreen
+from tau_browser.tui.entry import EntryPane
+from tau_browser.tui.panes import Pane, Panes
+from tau_browser.tui.prompt import Prompt
+from tau_browser.tui.rows_view import RowsView
+from tau_browser.tui.session_list import SessionList
+from tau_browser.tui.tree_view import TreeView
+
+if TYPE_CHECKING:
+    from tau_browser.tui.app import BrowserApp
+
+_WATCH_EVERY = 0.5  # seconds
+_LIST_EVERY = 5.0
+_PREVIEW_AFTER = 0.15
+_HINTS = "? keys · / find · n N hits · c model view · d compare · y copy · ! coverage · q quit"
+
+
+class BrowserScreen(Screen[None]):
+    """Three panes over one store."""
+
+    app: BrowserApp
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.BROWSER)]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._opened: OpenSession | None = None
+        self._generation = 0
+        self._find_generation = 0
+        self._coverage = Coverage({}, [])
+        self._following = False
+        self._prompt: Prompt | None = None
+        self._preview: Timer | None = None
+        self._gone = False
+        self._noticed = 0  # size of the open file when its growth was last spoken of
+
+    # Layout
+
+    def compose(self) -> ComposeResult:
+        glyphs = self.app.glyphs
+        self._sessions = SessionList(id="sessions", glyphs=glyphs)
+        self._tree = TreeView(id="tree", glyphs=glyphs)
+        self._entry = EntryPane(id="entry", prices=self.app.prices)
+        self._panes = Panes(
+            Pane("sessions", "Sessions", self._sessions),
+            Pane("tree", "Tree", self._tree),
+            Pane("entry", "Entry", self._entry),
+        )
+        yield self._panes
+        yield Bar(self.app.target.notice, id="status")
+        yield Bar(_HINTS, id="hints", classes="-plain")
+
+    def on_mount(self) -> None:
+        self._list()
+        self.set_interval(_LIST_EVERY, self._list)
+        self.set_interval(_WATCH_EVERY, self._watch)
+        self._show_titles()
+        if self.app.target.path is not None:
+            self._open(self.app.target.path)
+            self._focus_pane("tree")
+        else:
+            self._focus_pane("sessions")
+
+    def _focus_pane(self, name: str) -> None:
+        self._panes.focus_on(name)
+        self._panes.pane(name).content.focus()
+
+    def on_descendant_focus(self) -> None:
+        for name in ("sessions", "tree", "entry"):
+            if self._panes.pane(name).content.has_focus and self._panes.focused != name:
+                self._panes.focus_on(name)
+
+    def _show_titles(self) -> None:
+        self._panes.pane("sessions").title.show(self._coverage.line)
+        self._panes.pane("tree").title.show(self._tree_title())
+        self._panes.pane("entry").title.show(self._entry_title())
+
+    def _tree_title(self) -> str:
+        session = self._tree.session
+        if session is None:
+            return "Tree"
+        if (at := self._tree.model_view_at) is not None:
+            seen, path = len(fold_at(session, at).context), int(session.tree.depth[at])
+            return f"Model view at {safe_line(session.entry_id(at))} · {seen:,} of {path:,} entries"
+        parts = [safe_line(self._name_of_open()), f"{len(session):,} entries"]
+        if forks := len(session.tree.forks):
+            parts.append(f"{forks:,} forks")
+        if findings := len(session.diagnostics):
+            parts.append(f"{self.app.glyphs.warning} {findings:,} findings (!)")
+        if self._gone:
+            parts.append("the file is gone")
+        if self._following:
+            parts.append("following")
+        return " · ".join(parts)
+
+    def _name_of_open(self) -> str:
+        path = self._opened.path if self._opened else ""
+        listed = self._coverage.sessions.get(path)
+        if listed is not None and listed.summary is not None:
+            return listed.summary.title
+        return os.path.basename(path)
+
+    def _entry_title(self) -> str:
+        entry, session = self._tree.entry, self._tree.session
+        if entry is None or session is None:
+            return "Entry"
+        return f"{speaker_of(session.record(entry))} {safe_line(session.entry_id(entry))}"
+
+    def _show_status(self, text: str | None = None) -> None:
+        self.query_one("#status", Bar).show(self._status() if text is None else text)
+
+    def _status(self) -> str:
+        tree, session, entry = self._tree, self._tree.session, self._tree.entry
+        if session is None or entry is None:
+            return ""
+        state = tree.state(entry)
+        words = [f"{tree.cursor + 1:,}/{tree.row_count():,}", state.word]
+        if entry == session.leaf:
+            words.append("the leaf: τ reopens here")
+        if turn := self._turn_of(entry):
+            words.append(turn)
+        if time := stamp_text(session.record(entry).get("timestamp")):
+            words.append(safe_line(time))
+        if session.has(entry, Flag.COPIED):
+            words.append("copied")
+        if tree.marked:
+            words.append(f"{len(tree.marked)} marked")
+        if tree.pattern is not None:
+            words.append(self._hit_position(entry))
+        return " · ".join(words)
+
+    def _turn_of(self, entry: int) -> str:
+        session = self._tree.session
+        assert session is not None
+        turn = int(session.outline.turn[entry])
+        if turn in (NOWHERE, entry):
+            return ""
+        return f"in the turn of {safe_line(session.entry_id(turn))}"
+
+    def _hit_position(self, entry: int) -> str:
+        hits = self._tree.hits
+        at = int(np.searchsorted(hits, entry))
+        on_hit = at < len(hits) and hits[at] == entry
+        return f"hit {at + 1:,} of {len(hits):,}" if on_hit else f"{len(hits):,} hits"
+
+    # The list of sessions
+
+    @work(thread=True, exclusive=True, group="list", exit_on_error=False)
+    def _list(self) -> None:
+        worker = get_current_worker()
+        loading.list_sessions(self.app.target.store, self.post_message, lambda: worker.is_cancelled)
+
+    def on_sessions_found(self, event: loading.SessionsFound) -> None:
+        self._coverage = Coverage(event.sessions, event.unreadable)
+        self._sessions.loading_text = "" if event.sessions else "no sessions here"
+        self._sessions.show(event.sessions)
+        self._show_titles()
+        if self._opened is None:
+            self._sessions.select_first()
+
+    def on_rows_view_chosen(self, event: RowsView.Chosen) -> None:
+        if event.view is self._sessions and self._sessions.selected:
+            self._open_selected()
+            self._focus_pane("tree")
+
+    def _open_selected(self) -> None:
+        listed = self._sessions.selected
+        if listed and (self._opened is None or self._opened.path != listed.path):
+            self._open(listed.path)
+
+    # The open session
+
+    def _open(self, path: str) -> None:
+        if self._opened is not None:
+            self._opened.close()
+        self._opened = self.app.target.store.open(path)
+        self._leave_find()
+        self._tree.session = self._tree.rows = None
+        self._gone = False
+        self._sessions.mark_open(path)
+        self._reload()
+
+    def _reload(self) -> None:
+        """Read the open session from its start; what is on screen stays until it is there."""
+        self._generation += 1
+        self._noticed = 0
+        self._tree.notice = f"reading {safe_line(os.path.basename(self._opened.path))}"
+        self._tree.rows_changed()
+        self._load(self._opened, self._generation)
+
+    @work(thread=True, exclusive=True, group="load", exit_on_error=False)
+    def _load(self, opened: OpenSession, generation: int) -> None:
+        worker = get_current_worker()
+        loading.load(opened, generation, self.post_message, lambda: worker.is_cancelled)
+
+    def on_session_read(self, event: loading.SessionRead) -> None:
+        if event.generation != self._generation:
+            return
+        progress = event.progress
+        if progress.session is not None:
+            if self._tree.session is None:
+                self._tree.open(progress.session)
+            else:
+                self._tree.replace(progress.session)
+        if event.whole:
+            self._tree.notice = ""
+            self._gone = False
+            self._tree.rows_changed()
+            self._show_titles()
+            self._show_status(self._cursor_note())
+        else:
+            share = progress.done / max(1, progress.total)
+            self._show_status(f"reading {share:.0%} of {size_of(progress.total)} · Esc stops")
+
+    def _cursor_note(self) -> str | None:
+        """Where 0.9 would have reopened, for logs that end with a move (tau-format 2.4)."""
+        session = self._tree.session
+        cursor = legacy_cursor(session) if session is not None else None
+        if session is None or cursor is None:
+            return None
+        target = cursor[1]
+        if target is None:
+            where = "before the first entry"
+        elif session.find(target):
+            where = f"at {safe_line(target)}"
+        else:
+            where = f"at {safe_line(target)}, which is not in the session"
+        return f"τ reopens at {safe_line(session.entry_id(session.leaf))}; τ 0.9 reopened {where}"
+
+    def on_session_failed(self, event: loading.SessionFailed) -> None:
+        if event.generation == self._generation:
+            self._tree.notice = safe_line(event.reason)
+            self._tree.rows_changed()
+            self._show_status(safe_line(event.reason))
+
+    @work(thread=True, exclusive=True, group="watch", exit_on_error=False)
+    def _watch(self) -> None:
+        opened, generation = self._opened, self._generation
+        if opened is not None and not self._tree.notice:
+            loading.watch(opened, generation, self.post_message, follow=self._following)
+
+    def on_session_changed(self, event: loading.SessionChanged) -> None:
+        if event.generation != self._generation or self._opened is None:
+            return
+        if event.session is not None:
+            self._tree.replace(event.session)
+            self._show_titles()
+            self._find_again()
+        elif event.change is Change.GONE:
+            if not self._gone:
+                self._gone = True
+                self._show_titles()
+                self._tell("the file is gone: this is the last that was read of it")
+        elif event.change is Change.GREW:
+            if not self._noticed:
+                self._noticed = 1
+                self._show_status("the session grew: r reads on, t follows it")
+        else:
+            self._tell(f"the file {event.change}: read again")
+            self._reload()
+
+    def on_rows_view_moved(self, event: RowsView.Moved) -> None:
+        if event.view is self._tree:
+            self._show_entry()
+        elif self._panes.focused == "sessions":
+            # whoever runs down the list does not want every session on the way opened
+            if self._preview is not None:
+                self._preview.stop()
+            self._preview = self.set_timer(_PREVIEW_AFTER, self._open_selected)
+
+    def _show_entry(self) -> None:
+        session, entry = self._tree.session, self._tree.entry
+        if session is None or entry is None:
+            self._entry.clear()
+        else:
+            self._entry.show(session, entry, self._tree.state(entry).word)
+        self._panes.pane("entry").title.show(self._entry_title())
+        self._show_status()
+
+    # Find
+
+    def action_find(self) -> None:
+        if self._prompt is None:
+            text = self._tree.pattern.query if self._tree.pattern else ""
+            regex = self._tree.pattern.regex if self._tree.pattern else False
+            self._ask(Prompt("find", text, regex=regex))
+        else:
+            self._prompt.focus_input()
+
+    def on_prompt_changed(self, event: Prompt.Changed) -> None:
+        if event.prompt.regex is not None:
+            self._start_find(event.value, event.prompt.regex)
+
+    def on_prompt_accepted(self, event: Prompt.Accepted) -> None:
+        if event.prompt.regex is None:
+            self._jump_to(event.value.strip())
+            return
+        self._close_prompt()
+        self._focus_pane("tree")
+        if len(self._tree.hits) and self._tree.entry not in self._tree.hits:
+            self.action_next_hit()
+
+    def on_prompt_left(self) -> None:
+        self._leave_find()
+        self._focus_pane("tree")
+
+    def _start_find(self, query: str, regex: bool) -> None:
+        self._find_generation += 1
+        try:
+            pattern = pattern_of(query, regex=regex)
+        except QueryError as error:
+            self._tree.show_hits(None, np.empty(0, np.intp))
+            self._note_find(safe_line(str(error)))
+            return
+        self._tree.show_hits(pattern, np.empty(0, np.intp))
+        self._entry.highlight(pattern)
+        if pattern is None or self._tree.session is None:
+            self._note_find("")
+            return
+        self._find(pattern, self._find_generation)
+
+    def _find_again(self) -> None:
+        if self._tree.pattern is not None:
+            self._find_generation += 1
+            self._find(self._tree.pattern, self._find_generation)
+
+    @work(thread=True, exclusive=True, group="find", exit_on_error=False)
+    def _find(self, pattern: Pattern, generation: int) -> None:
+        worker, session = get_current_worker(), self._tree.session
+        if session is not None:
+            loading.find_all(
+                session, pattern, generation, self.post_message, lambda: worker.is_cancelled
+            )
+
+    def on_hits_found(self, event: loading.HitsFound) -> None:
+        if event.generation != self._find_generation:
+            return
+        self._tree.show_hits(self._tree.pattern, np.array(event.hits, np.intp))
+        if event.problem:
+            self._note_find(safe_line(event.problem))
+        elif event.finished:
+            self._note_find(f"{len(event.hits):,} entries" if event.hits else "nothing found")
+        else:
+            self._note_find(f"{len(event.hits):,} so far, {event.done / event.total:.0%}")
+
+    def _note_find(self, text: str) -> None:
+        if self._prompt is not None:
+            self._prompt.note(text)
+        else:
+            self._show_status()
+
+    def _leave_find(self) -> None:
+        self._find_generation += 1
+        self._close_prompt()
+        self._tree.show_hits(None, np.empty(0, np.intp))
+        self._entry.highlight(None)
+
+    def action_next_hit(self) -> None:
+        self._go_to_hit(1)
+
+    def action_previous_hit(self) -> None:
+        self._go_to_hit(-1)
+
+    def _go_to_hit(self, step: int) -> None:
+        if self._tree.pattern is None:
+            self._tell("nothing is being looked for: / finds")
+        elif not self._tree.go_to_next(self._tree.hits, step):
+            self.app.bell()
+            self._show_status(f"no {'further' if step > 0 else 'earlier'} hit")
+        else:
+            self._entry.scroll_to_match()
+
+    # Prompts
+
+    def _ask(self, prompt: Prompt) -> None:
+        self._close_prompt()
+        self._prompt = prompt
+        self.mount(prompt, before="#status")
+
+    def _close_prompt(self) -> None:
+        if self._prompt is not None:
+            self._prompt.remove()
+            self._prompt = None
+
+    def action_jump(self) -> None:
+        if self._tree.session is not None:
+            self._ask(Prompt("jump to id"))
+
+    def _jump_to(self, entry_id: str) -> None:
+        session = self._tree.session
+        if session is None or not entry_id:
+            return
+        found = session.find(entry_id) or session.find_prefix(entry_id)
+        if not found:
+            assert self._prompt is not None
+            self._prompt.note("no entry with this id")
+            return
+        self._close_prompt()
+        self._focus_pane("tree")
+        if self._tree.model_view_at is not None:
+            self._tree.show_full_history()
+        self._tree.go_to(found[0])
+        if len(found) > 1:
+            self._show_status(f"{len(found)} entries have this id or begin with it: the first")
+
+    # Views
+
+    def action_model_view(self) -> None:
+        if self._tree.model_view_at is not None:
+            self._tree.show_full_history()
+        elif (entry := self._tree.entry) is not None:
+            self._tree.show_model_view(entry)
+        self._show_titles()
+
+    def action_compare(self) -> None:
+        session, entry = self._tree.session, self._tree.entry
+        others = [place for place in self._tree.marked if place != entry]
+        if session is None or entry is None or not others:
+            self._tell("mark an entry with Space, go to another, then compare")
+            return
+        comparison = compare(session, others[-1], entry)
+        self.app.push_screen(CompareScreen(session, comparison, self.app.glyphs))
+
+    def action_coverage(self) -> None:
+        screen = CoverageScreen(self._tree.session, self._coverage, self.app.glyphs)
+        self.app.push_screen(screen, self._go_to_finding)
+
+    def _go_to_finding(self, result: str | int | None) -> None:
+        if isinstance(result, str):
+            self._open(result)
+            self._focus_pane("tree")
+        elif isinstance(result, int):
+            self._focus_pane("tree")
+            self._tree.go_to(result)
+
+    def action_back(self) -> None:
+        """One step back: a prompt, a load, a find, the model view, the tree, in this order."""
+        if self._prompt is not None or self._tree.pattern is not None:
+            self._leave_find()
+            self._focus_pane("tree")
+        elif self._tree.notice and self._tree.session is not None:
+            self._generation += 1
+            self.workers.cancel_group(self, "load")
+            self._tree.notice = ""
+            self._show_status("stopped: this is only the part that was read; r reads all of it")
+        elif self._tree.model_view_at is not None:
+            self.action_model_view()
+        elif self._panes.focused == "entry":
+            self._focus_pane("tree")
+        elif self._panes.focused == "tree":
+            self._focus_pane("sessions")
+
+    # Panes
+
+    def action_next_pane(self) -> None:
+        self._focus_pane(self._panes.next_name(1))
+
+    def action_previous_pane(self) -> None:
+        self._focus_pane(self._panes.next_name(-1))
+
+    def action_toggle_sessions(self) -> None:
+        self._toggle("sessions")
+
+    def action_toggle_entry(self) -> None:
+        self._toggle("entry")
+
+    def _toggle(self, name: str) -> None:
+        self._panes.toggle(name)
+        self._panes.pane(self._panes.focused).content.focus()
+
+    def action_zoom(self) -> None:
+        self._panes.zoom()
+
+    def action_narrower(self) -> None:
+        self._panes.resize_focused(-1)
+
+    def action_wider(self) -> None:
+        self._panes.resize_focused(1)
+
+    def action_entry_half_page_down(self) -> None:
+        self._entry.scroll_half_page(1)
+
+    def action_entry_half_page_up(self) -> None:
+        self._entry.scroll_half_page(-1)
+
+    # The session as a whole
+
+    def action_reload(self) -> None:
+        self._list()
+        if self._opened is not None:
+            self._reload()
+
+    def action_follow(self) -> None:
+        self._following = not self._following
+        self._show_titles()
+        self._show_status(
+            "following: the tree grows as the session does" if self._following else "not following"
+        )
+
+    def action_copy(self) -> None:
+        session, entry = self._tree.session, self._tree.entry
+        if session is None or entry is None or self._opened is None:
+            self._tell("open a session first")
+            return
+        cwd = session.header.get("cwd")
+        resume = resume_command(session.id, cwd if isinstance(cwd, str) else "")
+        choices = {
+            "i": ("id", session.entry_id(entry)),
+            "t": ("text", session.text(entry)),
+            "p": ("path", self._opened.path),
+            "r": ("resume", resume),
+        }
+        self.app.push_screen(CopyMenu(choices), self._copy)
+
+    def _copy(self, chosen: tuple[str, bool] | None) -> None:
+        if chosen is None:
+            return
+        text, to_file = chosen
+        if to_file:
+            self._tell(f"written to {_write_private(text)}")
+        else:
+            self.app.copy_to_clipboard(text.encode("utf-8", "replace").decode())
+            self._tell("sent to the terminal's clipboard; y w writes a file instead")
+
+    def action_edit(self) -> None:
+        session, entry = self._tree.session, self._tree.entry
+        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+        if session is None or entry is None:
+            return
+        if not editor:
+            self._tell("set $EDITOR to open an entry's text in it")
+            return
+        path = _write_private(session.text(entry))
+        with self.app.suspend():
+            subprocess.run([*shlex.split(editor), path], check=False)
+        self._tell(f"that was a copy of the entry's text: {path}")
+
+    def _tell(self, text: str) -> None:
+        self._show_status(text)
+        self.app.notify(text, markup=False, timeout=4)
+
+
+def _write_private(text: str) -> str:
+    """A new file with this text that only its owner can read; returns its path."""
+    handle, path = tempfile.mkstemp(prefix="tau-browse-", suffix=".txt")
+    with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
+        file.write(text)
+    return path

@@ -1,0 +1,66 @@
+"""What can be copied, and where to: the terminal's clipboard, or always a file."""
+
+from __future__ import annotations
+
+import shlex
+from typing import ClassVar
+
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from tau_browser.model.text import safe_line, size_of
+
+
+class CopyMenu(ModalScreen[tuple[str, bool] | None]):
+    """One key per thing to copy. The result is the text, and whether it goes to a file."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "back", show=False)]
+    DEFAULT_CSS = """
+    CopyMenu { align: center middle; }
+    CopyMenu > Static {
+        width: 80%; max-width: 76; height: auto;
+        background: $panel; border: round $primary; padding: 0 1;
+    }
+    """
+
+    def __init__(self, choices: dict[str, tuple[str, str]]) -> None:
+        """`choices`: key -> (what it is, the text)."""
+        super().__init__()
+        self._choices = choices
+        self._to_file = False
+
+    def compose(self) -> ComposeResult:
+        yield Static(self._menu())
+
+    def on_key(self, event: events.Key) -> None:
+        if event.key == "w":
+            self._to_file = not self._to_file
+            self.query_one(Static).update(self._menu())
+        elif event.key in self._choices:
+            self.dismiss((self._choices[event.key][1], self._to_file))
+
+    def _menu(self) -> Text:
+        text = Text()
+        where = "to a file" if self._to_file else "to the terminal's clipboard"
+        text.append(f"Copy {where}\n", "bold")
+        for key, (what, value) in self._choices.items():
+            text.append(f"  {key}", "bold")
+            text.append(f"  {what:<8}")
+            text.append(f" {safe_line(value[:120])}"[:56], "dim")
+            text.append(f" {size_of(len(value.encode('utf-8', 'replace')))}\n", "dim")
+        other = "the clipboard" if self._to_file else "a file"
+        text.append("  w", "bold")
+        text.append(f"  {other} instead\n  ")
+        text.append("Esc", "bold")
+        text.append("  back")
+        return text
+
+
+def resume_command(session_id: str, cwd: str) -> str:
+    """The shell command with which τ continues a session (tau-ui 1), quoted for sh."""
+    resume = f"tau --mode repl --session {shlex.quote(session_id)}"
+    return f"cd {shlex.quote(cwd)} && {resume}" if cwd else resume

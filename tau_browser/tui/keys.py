@@ -1,0 +1,86 @@
+"""The one table of keys: what a person presses, the verb it stands for, and what that does.
+
+A person overrides keys by verb in config.toml, under [keys].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.binding import Binding
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One line of the table. `keys` are Textual's names, separated by commas."""
+
+    verb: str
+    keys: str
+    does: str
+
+    @property
+    def binding(self) -> Binding:
+        """The same as Textual wants it; the verb is the action and the id."""
+        return Binding(self.keys, self.verb, self.does, show=False, id=self.verb)
+
+
+ROWS = [
+    Key("down", "j,down", "next row"),
+    Key("up", "k,up", "previous row"),
+    Key("page_down", "pagedown,ctrl+f", "one page down"),
+    Key("page_up", "pageup", "one page up"),
+    Key("first", "g,home", "first row"),
+    Key("last", "G,end", "last row"),
+    Key("unfold", "l,right", "unfold, or go into the group"),
+    Key("fold", "h,left", "fold, or go to the group that holds this"),
+    Key("choose", "enter", "open, or fold and unfold"),
+]
+
+TREE = [
+    Key("next_turn", "right_curly_bracket", "next user turn"),
+    Key("previous_turn", "left_curly_bracket", "previous user turn"),
+    Key("next_fork", "right_parenthesis", "next fork"),
+    Key("previous_fork", "left_parenthesis", "previous fork"),
+    Key("next_error", "right_square_bracket", "next error"),
+    Key("previous_error", "left_square_bracket", "previous error"),
+    Key("next_compaction", "greater_than_sign", "next compaction or elide"),
+    Key("previous_compaction", "less_than_sign", "previous compaction or elide"),
+    Key("go_to_leaf", "L", "go to the leaf, where τ reopens"),
+    Key("fold_all", "minus", "fold everything"),
+    Key("unfold_all", "plus,equals_sign", "unfold everything"),
+    Key("mark", "space", "mark this entry, or unmark it"),
+]
+
+BROWSER = [
+    Key("next_pane", "tab", "next pane"),
+    Key("previous_pane", "shift+tab", "previous pane"),
+    Key("find", "slash", "find in this session"),
+    Key("next_hit", "n", "next hit, unfolding as needed"),
+    Key("previous_hit", "N", "previous hit"),
+    Key("model_view", "c", "full history, or what the model saw at this entry"),
+    Key("compare", "d", "compare with the marked entry"),
+    Key("jump", "colon", "jump to an entry by its id"),
+    Key("follow", "t", "follow the session as it grows, or stop"),
+    Key("reload", "r", "read again"),
+    Key("copy", "y", "copy id, text, path or resume command"),
+    Key("edit", "o", "open the entry's text in $EDITOR"),
+    Key("coverage", "exclamation_mark", "what was read, and what could not be"),
+    Key("entry_half_page_down", "ctrl+d", "scroll the entry down"),
+    Key("entry_half_page_up", "ctrl+u", "scroll the entry up"),
+    Key("toggle_sessions", "1", "show or hide the sessions"),
+    Key("toggle_entry", "3", "show or hide the entry"),
+    Key("zoom", "z", "only this pane, or all"),
+    Key("narrower", "comma", "make this pane smaller"),
+    Key("wider", "full_stop", "make this pane larger"),
+    Key("back", "escape", "one step back"),
+]
+
+APP = [
+    Key("help", "question_mark", "the keys of where you are"),
+    Key("quit", "q", "quit"),
+]
+
+
+def bindings(keys: list[Key]) -> list[Binding]:
+    """A table as Textual bindings."""
+    return [key.binding for key in keys]

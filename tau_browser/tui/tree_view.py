@@ -1,0 +1,387 @@
+"""The tree of a session: rows over an outline, with the states, the badges and the hits."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from textual.binding import BindingType
+
+from tau_browser.model.columns import Bools, Codes, Flag, Int32s, Places
+from tau_browser.model.context import ANCHORS, State, fold_at, states, subagent_heads
+from tau_browser.model.label import label_of, speaker_of
+from tau_browser.model.outline import flat_outline
+from tau_browser.model.payload import message_of
+from tau_browser.model.rows import Rows
+from tau_browser.model.session import Session
+from tau_browser.model.summary import stamp_text
+from tau_browser.model.text import safe_line
+from tau_browser.model.tree import NOWHERE
+from tau_browser.search.find import Pattern
+from tau_browser.tui import keys
+from tau_browser.tui.glyphs import UNICODE, Glyphs
+from tau_browser.tui.rows_view import Piece, RowsView
+
+_STATE_STYLES = {
+    State.PATH: "accent",
+    State.ABANDONED: "dim",
+    State.FOLDED: "dim",
+    State.DETACHED: "warning",
+    State.INCOMPLETE: "warning",
+}
+
+
+class TreeView(RowsView):
+    """One session, all of it or what the model saw at one of its entries."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.TREE)]
+
+    def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
+        super().__init__(id=id, glyphs=glyphs)
+        self.session: Session | None = None
+        self.rows: Rows | None = None
+        self.model_view_at: int | None = None  # the entry whose context is shown
+        self.marked: list[int] = []
+        self.pattern: Pattern | None = None
+        self.hits: Places = np.empty(0, np.intp)  # places, ascending
+        self.notice = ""
+        self._full: Rows | None = None  # the rows of the full history, behind a model view
+        self._states: Codes | None = None
+        self._subagents: set[int] = set()
+        self._hits_before: Int32s | None = None  # by line: hits in the lines before it
+        self._forks_before: Int32s | None = None
+
+    # What is shown
+
+    def open(self, session: Session) -> None:
+        """Show a session from the start: turns folded but the last, the cursor on the leaf."""
+        self.marked, self.model_view_at, self.hits = [], None, np.empty(0, np.intp)
+        self._take(session)
+        outline = session.outline
+        self._full = self.rows = Rows(outline, outline.size > 1)
+        if session.leaf != NOWHERE:
+            row = self.rows.reveal(session.leaf)
+            if self.rows.is_folded(row):
+                self.rows.toggle(row)
+        self._outline_changed()
+        self.cursor = self.rows.row(session.leaf) if session.leaf != NOWHERE else 0
+        self.rows_changed()
+        self.move_to(self.cursor)
+
+    def replace(self, session: Session) -> None:
+        """Show the same session read further: folds, marks and cursor stay on their entries."""
+        if self.rows is None or self._full is None or self.session is None:
+            self.open(session)
+            return
+        entry, at_leaf = self.entry, self.entry == self.session.leaf
+        offset = self.cursor - self.scroll_offset.y
+        known = min(len(self.session), len(session))
+        folded = np.zeros(len(session), np.bool_)
+        folded[: len(self.session)][:known] = self._full.folded[self._full.outline.line[:known]]
+        self._take(session)
+        self._full = self.rows = Rows(session.outline, folded[session.outline.entry])
+        self.model_view_at = None
+        self.marked = [place for place in self.marked if place < len(session)]
+        self._outline_changed()
+        self.rows_changed()
+        target = session.leaf if at_leaf else entry
+        if target is not None and target < len(session):
+            row = self.rows.reveal(target) if at_leaf else self.rows.row(target)
+            self.rows_changed()
+            self._scroll_to_row(row - offset)
+            self.move_to(row)
+
+    def show_model_view(self, place: int) -> None:
+        """Show only what the model saw at an entry, in the order in which it saw it."""
+        if self.session is None:
+            return
+        self.model_view_at = place
+        context = fold_at(self.session, place).context
+        self.rows = Rows(flat_outline(context, len(self.session)))
+        self._outline_changed()
+        self.rows_changed()
+        self.move_to(self.rows.row(place))
+
+    def show_full_history(self) -> None:
+        """Leave the model view; the cursor stays on its entry."""
+        entry = self.entry
+        self.model_view_at, self.rows = None, self._full
+        self._outline_changed()
+        self.rows_changed()
+        if entry is not None:
+            self.go_to(entry)
+
+    def show_hits(self, pattern: Pattern | None, hits: Places) -> None:
+        """Mark the hits of a find, in rows and on folded rows as counts."""
+        self.pattern, self.hits = pattern, hits
+        self._count_hits()
+        self._strips.clear()
+        self.refresh()
+
+    # Where the cursor is
+
+    @property
+    def entry(self) -> int | None:
+        """The entry under the cursor, by place."""
+        return self.rows.entry(self.cursor) if self.rows is not None and len(self.rows) else None
+
+    def state(self, place: int) -> State:
+        """How an entry stands to the leaf."""
+        return State(int(self._states[place])) if self._states is not None else State.PATH
+
+    def go_to(self, place: int) -> bool:
+        """Move to an entry, unfolding what hides it; False if this view does not hold it."""
+        if self.rows is None or self.rows.outline.line[place] == NOWHERE:
+            return False
+        before = len(self.rows)
+        row = self.rows.reveal(place)
+        if len(self.rows) != before:
+            self.rows_changed()
+        self.move_to(row)
+        return True
+
+    def go_to_next(self, wanted: Places, step: int) -> bool:
+        """Move to the next (step 1) or previous (-1) of these entries in the order of the rows."""
+        if self.rows is None or not len(wanted):
+            return False
+        lines = self.rows.outline.line[wanted]
+        lines = np.sort(lines[lines != NOWHERE])
+        here = int(self.rows.lines[self.cursor]) if len(self.rows) else NOWHERE
+        side = "right" if step > 0 else "left"
+        at = int(np.searchsorted(lines, here, side)) - (step < 0)
+        if not 0 <= at < len(lines):
+            return False
+        return self.go_to(int(self.rows.outline.entry[lines[at]]))
+
+    # Actions
+
+    def action_choose(self) -> None:
+        if self.rows is not None and len(self.rows) and self.rows.is_foldable(self.cursor):
+            self._toggle()
+        super().action_choose()
+
+    def action_unfold(self) -> None:
+        if self.rows is None or not len(self.rows):
+            return
+        if self.rows.is_folded(self.cursor):
+            self._toggle()
+        elif self.rows.is_foldable(self.cursor):
+            self.move_to(self.cursor + 1)
+
+    def action_fold(self) -> None:
+        if self.rows is None or not len(self.rows):
+            return
+        if self.rows.is_foldable(self.cursor) and not self.rows.is_folded(self.cursor):
+            self._toggle()
+        else:
+            self.move_to(self.rows.parent(self.cursor))
+
+    def action_fold_all(self) -> None:
+        self._refold(fold=True)
+
+    def action_unfold_all(self) -> None:
+        self._refold(fold=False)
+
+    def action_mark(self) -> None:
+        if (entry := self.entry) is None:
+            return
+        if entry in self.marked:
+            self.marked.remove(entry)
+        else:
+            self.marked.append(entry)
+        self._strips.clear()
+        self.move_to(self.cursor + 1)
+
+    def action_go_to_leaf(self) -> None:
+        if self.session is not None and self.session.leaf != NOWHERE:
+            self.go_to(self.session.leaf)
+
+    def action_next_turn(self) -> None:
+        self._go(self._turns(), 1, "user turn")
+
+    def action_previous_turn(self) -> None:
+        self._go(self._turns(), -1, "user turn")
+
+    def action_next_fork(self) -> None:
+        self._go(self._forks(), 1, "fork")
+
+    def action_previous_fork(self) -> None:
+        self._go(self._forks(), -1, "fork")
+
+    def action_next_error(self) -> None:
+        self._go(self._flagged(Flag.ERROR | Flag.ABORTED), 1, "error")
+
+    def action_previous_error(self) -> None:
+        self._go(self._flagged(Flag.ERROR | Flag.ABORTED), -1, "error")
+
+    def action_next_compaction(self) -> None:
+        self._go(self._anchors(), 1, "compaction")
+
+    def action_previous_compaction(self) -> None:
+        self._go(self._anchors(), -1, "compaction")
+
+    def _go(self, wanted: Places, step: int, what: str) -> None:
+        if not self.go_to_next(wanted, step):
+            self.app.bell()
+            self.notify(f"no {'next' if step > 0 else 'previous'} {what}", timeout=2)
+
+    def _turns(self) -> Places:
+        return np.flatnonzero(self.session.is_user) if self.session else np.empty(0, np.intp)
+
+    def _forks(self) -> Places:
+        return np.array(self.session.tree.forks if self.session else [], np.intp)
+
+    def _flagged(self, flags: int) -> Places:
+        if self.session is None:
+            return np.empty(0, np.intp)
+        return np.flatnonzero(self.session.columns.flags & flags)
+
+    def _anchors(self) -> Places:
+        places = self.session.places_of_kind(*ANCHORS) if self.session else []
+        return np.array(places, np.intp)
+
+    def _toggle(self) -> None:
+        assert self.rows is not None
+        self.rows.toggle(self.cursor)
+        self.rows_changed()
+        self.move_to(self.cursor)
+
+    def _refold(self, *, fold: bool) -> None:
+        if self.rows is None or (entry := self.entry) is None:
+            return
+        if fold:
+            self.rows.fold_all()
+        else:
+            self.rows.unfold_all()
+        self.rows_changed()
+        self.move_to(self.rows.row(entry))
+        self.center()
+
+    def _take(self, session: Session) -> None:
+        self.session = session
+        self._states = states(session, session.leaf)
+        self._subagents = set(subagent_heads(session))
+
+    def _outline_changed(self) -> None:
+        if self.rows is None or self.session is None:
+            return
+        entry = self.rows.outline.entry
+        is_fork = np.zeros(len(self.session), np.bool_)
+        is_fork[self._forks()] = True
+        self._forks_before = _counts_before(is_fork[entry])
+        self._count_hits()
+
+    def _count_hits(self) -> None:
+        self._hits_before = None
+        if self.rows is None or self.session is None or not len(self.hits):
+            return
+        is_hit = np.zeros(len(self.session), np.bool_)
+        is_hit[self.hits] = True
+        self._hits_before = _counts_before(is_hit[self.rows.outline.entry])
+
+    # Drawing
+
+    def row_count(self) -> int:
+        return len(self.rows) if self.rows is not None else 0
+
+    def empty_text(self) -> str:
+        return self.notice or ("this session has no entries" if self.session else "")
+
+    def draw(self, row: int, width: int) -> tuple[list[Piece], list[Piece]]:
+        assert self.rows is not None and self.session is not None
+        place, line = self.rows.entry(row), int(self.rows.lines[row])
+        session, glyphs = self.session, self.glyphs
+        record = session.record(place)
+        state = self.state(place)
+        style = _STATE_STYLES[state]
+        speaker, label = speaker_of(record), label_of(session, place, record)
+        if not record:
+            speaker, label = "gone", "the bytes of this entry are no longer in the file"
+        failed = session.has(place, Flag.ERROR | Flag.ABORTED)
+        shade = "dim" if state in (State.ABANDONED, State.FOLDED) else ""
+        sign = glyphs.speakers.get("error" if failed else speaker.split(" ")[0])
+        left: list[Piece] = [
+            (glyphs.states[state], style),
+            (glyphs.mark if place in self.marked else " ", "accent strong"),
+            *self._indent(line, width),
+            (self._fold_sign(row), "accent"),
+            (f" {sign or glyphs.speakers['other']} ", "error" if failed else f"accent {shade}"),
+            (speaker, "error" if failed else self._speaker_style(place, shade)),
+            (" ", shade),
+            *self._label(label, shade),
+        ]
+        return left, self._badges(row, place, line, state, width, record)
+
+    def _indent(self, line: int, width: int) -> list[Piece]:
+        assert self.rows is not None
+        depth = int(self.rows.outline.depth[line])
+        shown = min(depth, width // 6)
+        deeper: list[Piece] = [(f"{depth}{self.glyphs.more}", "dim")] if depth > shown else []
+        return [*deeper, (self.glyphs.guide * shown, "dim")]
+
+    def _fold_sign(self, row: int) -> str:
+        assert self.rows is not None
+        if not self.rows.is_foldable(row):
+            return " "
+        return self.glyphs.folded if self.rows.is_folded(row) else self.glyphs.unfolded
+
+    def _speaker_style(self, place: int, shade: str) -> str:
+        assert self.session is not None
+        if self.session.is_user[place]:
+            return f"strong {shade}"
+        return f"accent {shade}" if self.session.role(place) == "assistant" else "dim"
+
+    def _label(self, label: str, shade: str) -> list[Piece]:
+        pieces: list[Piece] = []
+        at = 0
+        for start, end in self.pattern.spans(label) if self.pattern else ():
+            pieces += [(label[at:start], shade), (label[start:end], "hit")]
+            at = end
+        return [*pieces, (label[at:], shade)]
+
+    def _badges(
+        self, row: int, place: int, line: int, state: State, width: int, record: dict[str, object]
+    ) -> list[Piece]:
+        assert self.rows is not None and self.session is not None
+        session, glyphs = self.session, self.glyphs
+        badges: list[Piece] = []
+        hidden = self.rows.hidden(row)
+        end = line + 1 + hidden
+        if (hits := _between(self._hits_before, line, end)) and hidden:
+            badges.append((f"{glyphs.hit}{hits} hits" if hits > 1 else f"{glyphs.hit}1 hit", "hit"))
+        if hidden:
+            badges.append((f"+{hidden:,}", "dim"))
+        if self.model_view_at is None:
+            if session.outline.branch[place]:
+                count = int(session.tree.size[place])
+                badges.append((f"{glyphs.branch} branch of {count:,}", "accent"))
+            elif forks := _between(self._forks_before, line, end):
+                badges.append((f"{glyphs.branch} {forks} fork{'s' * (forks > 1)}", "accent"))
+        if place in self._subagents:
+            badges.append(("sub-agent", "accent"))
+        if session.has(place, Flag.COPIED):
+            badges.append(("copied", "dim"))
+        if message_of(record).get("display") is False:
+            badges.append(("hidden", "dim"))
+        if session.has(place, Flag.ABORTED):
+            badges.append(("aborted", "error"))
+        if session.has(place, Flag.SAME_ID):
+            badges.append(("same id", "warning"))
+        if session.has(place, Flag.NOTED):
+            badges.append((glyphs.warning, "warning"))
+        if state != State.PATH:
+            badges.append((state.word, _STATE_STYLES[state]))
+        if place == session.leaf:
+            badges.append((f"{glyphs.leaf} leaf", "accent strong"))
+        time = safe_line(stamp_text(record.get("timestamp")))[11:19]
+        if time and width >= 44:
+            badges.append((time, "dim"))
+        return [piece for badge in badges for piece in ((" ", ""), badge)]
+
+
+def _counts_before(flags: Bools) -> Int32s:
+    return np.concatenate([[0], np.cumsum(flags)]).astype(np.int32)
+
+
+def _between(before: Int32s | None, start: int, end: int) -> int:
+    return 0 if before is None else int(before[end] - before[start])
