@@ -22,8 +22,8 @@ _COMMON: dict[str, Any] = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
 }
-settings.register_profile("steady", max_examples=100, derandomize=True, **_COMMON)
-settings.register_profile("wide", max_examples=5000, **_COMMON)
+settings.register_profile("steady", max_examples=70, derandomize=True, **_COMMON)
+settings.register_profile("wide", max_examples=2000, **_COMMON)
 settings.load_profile("steady")
 
 HEADER = {

@@ -18,9 +18,12 @@ _MAX_VISITED = 10_000
 _PLAIN_ID = re.compile(r"[A-Za-z0-9_.:-]+")
 
 
-def call_of(session: Session, place: int) -> tuple[int, Call] | None:
-    """The call that a tool result answers, and the entry that made it."""
-    call_id = result_id(session.record(place))
+def call_of(session: Session, place: int, record: Record | None = None) -> tuple[int, Call] | None:
+    """The call that a tool result answers, and the entry that made it.
+
+    record: that of the entry, from whoever has it decoded already: it may be large.
+    """
+    call_id = result_id(session.record(place) if record is None else record)
     if not call_id:
         return None
     needle = call_id.encode() if _PLAIN_ID.fullmatch(call_id) else b""
@@ -34,13 +37,15 @@ def call_of(session: Session, place: int) -> tuple[int, Call] | None:
     return None
 
 
-def results_of(session: Session, place: int) -> dict[str, int]:
+def results_of(session: Session, place: int, record: Record | None = None) -> dict[str, int]:
     """The nearest result of each call that an assistant entry makes: {call id: its place}.
 
     Looks below the entry, not past the next answer of the model: what follows that one belongs
     to it. Of results on several branches, the one on the branch that goes on comes first.
+    record: as for `call_of`.
     """
-    wanted = {call.id for call in _calls(session.record(place))} - {""}
+    record = session.record(place) if record is None else record
+    wanted = {call.id for call in _calls(record)} - {""}
     results: dict[str, int] = {}
     level, visited = [place], 0
     while level and len(results) < len(wanted) and visited < _MAX_VISITED:

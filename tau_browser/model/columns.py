@@ -69,8 +69,10 @@ class Names(dict[str, int]):
         code = self[name] = min(len(self), OTHER)
         return code
 
-    def encode(self, names: Iterable[str]) -> Codes:
+    def encode(self, names: list[str]) -> Codes:
         """The codes of these strings."""
+        if names and names.count(names[0]) == len(names):
+            return np.full(len(names), self[names[0]], np.uint8)
         return np.frombuffer(bytes(map(self.__getitem__, names)), np.uint8)
 
     def where(self, column: Codes, *names: str) -> Bools:

@@ -85,7 +85,7 @@ class Decoder:
         self._rest: list[bytes] = []  # pieces of the line that has no end yet
         self._offset = 0  # bytes in whole lines so far
         self._line = 1
-        self._values = 0  # values read one by one so far; those before the header all were
+        self._values = 0  # values met so far, entries or not
         self._refused = False
 
     @property
@@ -144,18 +144,26 @@ class Decoder:
         return data
 
     def _decode(self, lines: bytes) -> None:
+        first = lines.index(b"\n") + 1
+        if self._header is None and first < len(lines):  # what follows may yet be read at once
+            self._decode_stretch(lines[:first])
+            lines = lines[first:]
+        self._decode_stretch(lines)
+
+    def _decode_stretch(self, lines: bytes) -> None:
         part = self._fast(lines)
         if part is None:
             part = self._slow(lines)
         else:
             self._line += len(part)
+            self._values += len(part)
         self._offset += len(lines)
         if len(part):
             self._parts.append(part)
 
     def _fast(self, lines: bytes) -> Columns | None:
         """Columns of a stretch of lines decoded at once, or None where one of them is odd."""
-        if self._header is None or not _is_utf8(lines):
+        if not _is_utf8(lines):
             return None
         try:
             heads = self._decode_heads(lines)
@@ -205,14 +213,16 @@ class Decoder:
         noted = self._note_bytes(line, offset)
         rows: list[_Row] = []
         values = list(find_values(line))
-        if sum(isinstance(value, Found) for value in values) > 1:
-            noted = True
+        noted |= len(values) > 1
+        if sum(isinstance(v, Found) and isinstance(v.value, dict) for v in values) > 1:
             self._note(offset, "several records on one line: each is shown", Severity.NOTE)
-        noted |= any(isinstance(value, Unreadable) for value in values)
         for value in values:
             if isinstance(value, Unreadable):
                 self._note(offset + value.start, value.reason, Severity.UNREADABLE)
             elif isinstance(value.value, dict):
+                if value.harm:
+                    noted = True
+                    self._note(offset + value.start, value.harm)
                 rows += self._read_record(value.value, offset + value.start, value, noted)
             else:
                 reason = f"{describe(value.value)}, not an entry: not in the tree"
@@ -292,18 +302,19 @@ class Decoder:
         messages = [head.message for head in heads]
         flags = np.zeros(len(heads), np.uint16)
         usage = np.full(len(heads), -1, np.int32)
-        unusual = [
-            at
-            for at, (head, message) in enumerate(zip(heads, messages, strict=True))
-            if message.usage is not None
-            or message.stop_reason is not None
-            or message.is_error
-            or head.is_error
-            or head.customType is not None
-            or head.status is not None
-            or head.copiedFrom is not None
-            or head.branchOf is not None
+        # One pass each over what most entries lack: a pass costs its cache misses, not its tests.
+        rare = [
+            h.status or h.customType or h.copiedFrom or h.branchOf or h.is_error or None
+            for h in heads
         ]
+        reported = [m.usage or m.stop_reason or m.is_error or None for m in messages]
+        unusual = {
+            at
+            for column in (rare, reported)
+            if column.count(None) < len(column)
+            for at, value in enumerate(column)
+            if value is not None
+        }
         for at in unusual:
             flags[at] = _flags(heads[at])
             if (counts := messages[at].usage) is not None:
@@ -336,7 +347,7 @@ def _flags(head: Head) -> int:
 
 
 def _hashes(ids: list[Any]) -> Int64s:
-    return np.array(list(map(hash, ids)), np.int64)
+    return np.fromiter(map(hash, ids), np.int64, len(ids))
 
 
 def _line_ranges(lines: bytes) -> tuple[Places, Places]:
@@ -344,7 +355,9 @@ def _line_ranges(lines: bytes) -> tuple[Places, Places]:
     data = np.frombuffer(lines, np.uint8)
     ends = np.flatnonzero(data == ord("\n"))
     start = np.concatenate([[0], ends[:-1] + 1])
-    return start, ends - ((data[ends - 1] == ord("\r")) & (ends > start))
+    if b"\r" in lines:
+        ends -= (data[ends - 1] == ord("\r")) & (ends > start)
+    return start, ends
 
 
 def _hold_objects(lines: bytes, start: Places, stop: Places) -> bool:

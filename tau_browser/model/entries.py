@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tau_browser.model.columns import Bools, Columns, Flag, Int32s, Places
+from tau_browser.model.columns import Bools, Columns, Flag, Int32s, Int64s, Places
 from tau_browser.model.diagnostic import Diagnostic, Severity
 
 SameRecord = Callable[[int, int], bool]
@@ -25,24 +25,22 @@ class Entries:
 
     columns: Columns
     by_key: Int32s  # places in order of key, then of file
+    keys: Int64s  # the keys in that order
     diagnostics: list[Diagnostic]
 
     def find(self, key: int) -> int | None:
         """The first entry with this key, or None."""
-        keys = self.columns.key
-        at = int(np.searchsorted(keys, key, sorter=self.by_key))
-        if at < len(keys) and keys[self.by_key[at]] == key:
-            return int(self.by_key[at])
-        return None
+        at = int(np.searchsorted(self.keys, key))
+        return int(self.by_key[at]) if at < len(self.keys) and self.keys[at] == key else None
 
 
 def entries_of(records: Columns, same: SameRecord) -> Entries:
     """Fold the records of a log into entries. Their flags are their own: links are marked there."""
-    by_key = np.argsort(records.key, kind="stable").astype(np.int32)
+    by_key = _in_key_order(records)
     keys = records.key[by_key]
     repeats = np.flatnonzero(keys[1:] == keys[:-1])
     if not len(repeats):
-        return Entries(replace(records, flags=records.flags.copy()), by_key, [])
+        return Entries(replace(records, flags=records.flags.copy()), by_key, keys, [])
 
     source = np.arange(len(records))  # the record that supplies the entry at a place
     kept = np.ones(len(records), np.bool_)
@@ -63,7 +61,12 @@ def entries_of(records: Columns, same: SameRecord) -> Entries:
     place = source[kept]
     columns = records.take(place)
     columns.flags[:] = flags[place]
-    return Entries(columns, np.argsort(columns.key, kind="stable").astype(np.int32), diagnostics)
+    by_key = _in_key_order(columns)
+    return Entries(columns, by_key, columns.key[by_key], diagnostics)
+
+
+def _in_key_order(columns: Columns) -> Int32s:
+    return np.argsort(columns.key, kind="stable").astype(np.int32)
 
 
 def _is_finalised(records: Columns, earlier: Int32s, later: Int32s) -> Bools:

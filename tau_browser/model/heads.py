@@ -66,11 +66,13 @@ class Head(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A JSON value found in a line: `start` and `stop` are byte offsets within that line."""
+    """A JSON value found in a line: `start` and `stop` are byte offsets within that line; `harm`
+    tells what of it could not be read."""
 
     value: Any
     start: int
     stop: int
+    harm: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +96,11 @@ def find_values(line: bytes) -> Iterator[Found | Unreadable]:
         try:
             value, stop = _DECODER.raw_decode(text, at)
         except RecursionError:
-            yield Unreadable("nested too deeply to decode", byte)
-            shallow = _shallow_record(text[at:])
-            if shallow:
-                yield Found(shallow, byte, len(line))
+            if shallow := _shallow_record(text[at:]):
+                harm = "nested too deeply: shown without what is nested"
+                yield Found(shallow, byte, len(line), harm)
+            else:
+                yield Unreadable("nested too deeply to decode", byte)
             return
         except ValueError as error:
             yield Unreadable(_reason(error), byte)

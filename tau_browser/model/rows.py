@@ -77,8 +77,8 @@ class Rows:
         self.lines = self._visible()
 
     def reveal(self, entry: int) -> int:
-        """Unfold whatever hides an entry; returns its row."""
-        while not self.shows(entry):
+        """Unfold whatever hides an entry; returns its row, or the nearest if it has no line."""
+        while not self.shows(entry) and len(self) and self.is_folded(self.row(entry)):
             self.toggle(self.row(entry))
         return self.row(entry)
 

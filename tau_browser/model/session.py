@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -10,7 +11,7 @@ from typing import Any, Protocol
 import msgspec
 import numpy as np
 
-from tau_browser.model.columns import OTHER, Bools, Columns, Flag, Int64s, Names
+from tau_browser.model.columns import OTHER, Bools, Columns, Flag, Int32s, Int64s, Names
 from tau_browser.model.decoder import Log
 from tau_browser.model.diagnostic import Diagnostic, Severity
 from tau_browser.model.entries import Entries, entries_of
@@ -34,6 +35,7 @@ class _Stamp(msgspec.Struct):
 
 _LINE_NAME = re.compile("line-([0-9]{1,9})")
 _decode_stamp = msgspec.json.Decoder(_Stamp).decode
+_STRETCH = 128 * 1024
 _LINK_REASONS = {
     Flag.ORPHAN: "its parent is not in the session: drawn as a detached root",
     Flag.CYCLE: "its parents lead back to itself: the ring is cut here, drawn as a detached root",
@@ -174,12 +176,12 @@ def session_of(log: Log, source: Source) -> Session:
         except RecursionError:  # too deep to compare: then both are shown
             return False
 
-    def stamp(place: int) -> str:
-        return stamp_of(source.read(*entries.columns.row(place)))
+    def stamps(places: Int32s) -> list[str]:
+        return [stamp_of(raw) for raw in records_at(source, entries.columns, places)]
 
     entries = entries_of(log.columns, same)
     header_id = log.header.get("id") if log.header else None
-    tree = tree_of(entries, log.kinds, header_id if isinstance(header_id, str) else None, stamp)
+    tree = tree_of(entries, log.kinds, header_id if isinstance(header_id, str) else None, stamps)
     return Session(
         header=log.header or {},
         entries=entries,
@@ -191,6 +193,20 @@ def session_of(log: Log, source: Source) -> Session:
         size=log.size,
         source=source,
     )
+
+
+def records_at(source: Source, columns: Columns, places: Int32s) -> Iterator[bytes]:
+    """The bytes of the records at these places, in this order. Records that lie close together
+    are read at once: asking the system for each would cost more than copying what lies between."""
+    read_from = read_to = 0
+    stretch = b""
+    for start, stop in zip(
+        columns.start[places].tolist(), columns.stop[places].tolist(), strict=True
+    ):
+        if start < read_from or stop > read_to:
+            read_from, read_to = start, max(stop, start + _STRETCH)
+            stretch = source.read(read_from, read_to)
+        yield stretch[start - read_from : stop - read_from]
 
 
 def stamp_of(raw: bytes) -> str:

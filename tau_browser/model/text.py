@@ -18,7 +18,8 @@ _REPLACED += [*range(0x2066, 0x206A), *range(0xFFF9, 0xFFFC), *range(0xD800, 0xE
 # Characters without width hide in words.
 _DOTTED = [0x00AD, 0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180E, *range(0x200B, 0x200E)]
 _DOTTED += [*range(0x2060, 0x2066), *range(0x206A, 0x2070), 0x3164, 0xFEFF, 0xFFA0]
-_DOTTED += [*range(0xE0000, 0xE0080)]
+_DOTTED += [*range(0xFFF0, 0xFFF9), *range(0x1BCA0, 0x1BCA4), *range(0x1D173, 0x1D17B)]
+_DOTTED += [*range(0xE0000, 0xE1000)]
 _SEPARATORS = {0x2028: "␤", 0x2029: "␤"}
 
 _TABLE = {
@@ -45,6 +46,13 @@ def safe_line(text: str) -> str:
 def first_line(text: str) -> str:
     """The first line of what is left when blank space around it is gone, ready for a row."""
     return safe_line(text.strip().partition("\n")[0].rstrip("\r"))
+
+
+def counted(count: int, name: str) -> str:
+    """A number of things for people: "1 session", "2,000 entries"."""
+    if count == 1:
+        return f"1 {name}"
+    return f"{count:,} {name[:-1]}ies" if name.endswith("y") else f"{count:,} {name}s"
 
 
 def size_of(count: int) -> str:

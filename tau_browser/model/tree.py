@@ -8,7 +8,7 @@ runs; only those are walked.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,8 +19,8 @@ from tau_browser.model.entries import Entries
 NOWHERE = -1
 """Stands for no entry: the parent of a root, the leaf of an empty session."""
 
-Stamp = Callable[[int], str]
-"""The timestamp of the entry at a place as written, "" where it has none."""
+Stamps = Callable[[Int32s], list[str]]
+"""The timestamps of the entries at some places as written, "" where they have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +118,12 @@ class Tree:
         return int(shorter[shared[-1]]) if len(shared) else NOWHERE
 
 
-def tree_of(entries: Entries, kinds: Names, header_id: str | None, stamp: Stamp) -> Tree:
+def tree_of(entries: Entries, kinds: Names, header_id: str | None, stamps: Stamps) -> Tree:
     """Link the entries. Marks ORPHAN and CYCLE in their flags: those are drawn as roots."""
     parent = _parents(entries, header_id)
     _break_rings(parent, entries.columns.flags)
     leaf = default_leaf(entries.columns, kinds)
-    runs = _runs(parent, leaf, stamp)
+    runs = _runs(parent, leaf, stamps)
 
     run_sizes, run_depths = _subtree_sizes(runs), _depths(runs)
     places = np.arange(len(parent), dtype=np.int32)
@@ -171,15 +171,13 @@ def _parents(entries: Entries, header_id: str | None) -> Int32s:
         root |= columns.parent == hash(header_id)
     linked = np.flatnonzero(~follows & ~root)
     wanted = columns.parent[linked]
-    keys = columns.key[entries.by_key]
-    left, right = np.searchsorted(keys, wanted), np.searchsorted(keys, wanted, "right")
+    left, right = (np.searchsorted(entries.keys, wanted, side) for side in ("left", "right"))
     found = right > left
     parent[linked[found]] = entries.by_key[left[found]]
-    for child, first, end in zip(linked, left, right, strict=True):
-        if end - first > 1:  # several entries of that id: the newest one written before the child
-            same_id = entries.by_key[first:end]
-            before = same_id[same_id < child]
-            parent[child] = before[-1] if len(before) else same_id[0]
+    for at in np.flatnonzero(right - left > 1):  # several entries of that id
+        same_id = entries.by_key[left[at] : right[at]]
+        before = same_id[same_id < linked[at]]
+        parent[linked[at]] = before[-1] if len(before) else same_id[0]
     columns.flags[linked[~found]] |= Flag.ORPHAN | Flag.NOTED
     return parent
 
@@ -202,7 +200,7 @@ def _break_rings(parent: Int32s, flags: Flags) -> None:
             flags[cut] |= Flag.CYCLE | Flag.NOTED
 
 
-def _runs(parent: Int32s, leaf: int, stamp: Stamp) -> Runs:
+def _runs(parent: Int32s, leaf: int, stamps: Stamps) -> Runs:
     n = len(parent)
     places = np.arange(n, dtype=np.int32)
     children = np.bincount(parent[parent != NOWHERE], minlength=n)
@@ -215,19 +213,32 @@ def _runs(parent: Int32s, leaf: int, stamp: Stamp) -> Runs:
         above == NOWHERE, NOWHERE, np.searchsorted(start, above, "right") - 1
     ).tolist()
 
-    below: list[list[int]] = [[] for _ in run_parent]
-    for run, over in enumerate(run_parent):
-        if over != NOWHERE:
-            below[over].append(run)
-    for siblings in below:
-        if len(siblings) > 1:
-            siblings.sort(key=lambda run: stamp(int(start[run])))
-
-    runs = Runs(start, size, run_parent, below, [NOWHERE] * len(run_parent), [])
-    _preorder(runs)
+    runs = Runs(
+        start=start,
+        size=size,
+        parent=run_parent,
+        children=_children_by_time(start, run_parent, stamps),
+        main=[NOWHERE] * len(run_parent),
+        order=[],
+    )
     _choose_main(runs, leaf)
     _preorder(runs)
     return runs
+
+
+def _children_by_time(start: Int32s, parent: list[int], stamps: Stamps) -> list[list[int]]:
+    """The runs below each run. A log is written in time order but for copies and long answers,
+    so siblings are found in file order and sorted by what their timestamps say."""
+    below: list[list[int]] = [[] for _ in parent]
+    for run, over in enumerate(parent):
+        if over != NOWHERE:
+            below[over].append(run)
+    rivals = [run for siblings in below if len(siblings) > 1 for run in siblings]
+    stamp = dict(zip(rivals, stamps(start[rivals]), strict=True)) if rivals else {}
+    for siblings in below:
+        if len(siblings) > 1:
+            siblings.sort(key=stamp.__getitem__)
+    return below
 
 
 def _preorder(runs: Runs) -> None:
@@ -246,7 +257,7 @@ def _preorder(runs: Runs) -> None:
 def _choose_main(runs: Runs, leaf: int) -> None:
     """The branch that goes on at a fork holds the leaf, or else the newest entry."""
     newest = (runs.start + runs.size - 1).tolist()
-    for run in reversed(runs.order):
+    for run in _leaves_first(runs):
         if below := runs.children[run]:
             runs.main[run] = max(below, key=newest.__getitem__)
             newest[run] = max(newest[run], newest[runs.main[run]])
@@ -254,6 +265,14 @@ def _choose_main(runs: Runs, leaf: int) -> None:
     while run != NOWHERE and (over := runs.parent[run]) != NOWHERE:
         runs.main[over] = run
         run = over
+
+
+def _leaves_first(runs: Runs) -> Iterable[int]:
+    """All runs, each before the one it hangs under."""
+    if all(over < run for run, over in enumerate(runs.parent)):
+        return range(len(runs.parent) - 1, -1, -1)
+    _preorder(runs)
+    return runs.order[::-1]
 
 
 def _subtree_sizes(runs: Runs) -> list[int]:

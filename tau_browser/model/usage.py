@@ -186,9 +186,9 @@ def config_models(session: Session) -> tuple[Int32s, list[str]]:
     return np.where(own, code[latest], runs.spread(inherited)), names
 
 
-def estimate_tokens(text: str) -> int:
-    """About how many tokens a text is, for want of a stored number."""
-    return -(-len(text) // _CHARACTERS_PER_TOKEN)
+def estimate_tokens(characters: int) -> int:
+    """About how many tokens a text of this length is, for want of a stored number."""
+    return -(-characters // _CHARACTERS_PER_TOKEN)
 
 
 def _set_models(session: Session) -> tuple[list[int], list[int], list[str]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import tempfile
 from pathlib import Path
@@ -31,11 +32,11 @@ class _Contents(msgspec.Struct):
 
 
 class Catalog:
-    """Summaries by path. `folder` None keeps it in memory only."""
+    """Summaries by path. `folder` None keeps it in memory only, and `path` is None too."""
 
     def __init__(self, folder: Path | None, roots: list[str]) -> None:
         name = hashlib.sha256("\0".join(roots).encode("utf-8", "surrogateescape")).hexdigest()
-        self._path = folder / f"sessions-{name[:16]}.msgpack" if folder else None
+        self.path = folder / f"sessions-{name[:16]}.json" if folder else None
         self._files = self._load()
         self._changed = False
 
@@ -57,24 +58,35 @@ class Catalog:
 
     def save(self) -> None:
         """Write it down, if it changed. A cache that cannot be written is no reason to stop."""
-        if self._path is None or not self._changed:
+        if self.path is None or not self._changed:
             return
+        # json, as msgspec refuses the lone surrogates that titles and paths may hold
+        contents = json.dumps(msgspec.to_builtins(_Contents(_VERSION, self._files)))
         with contextlib.suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            handle, temporary = tempfile.mkstemp(dir=self._path.parent)  # made 0600
-            with os.fdopen(handle, "wb") as file:
-                file.write(msgspec.msgpack.encode(_Contents(_VERSION, self._files)))
-            os.replace(temporary, self._path)
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _replace(self.path, contents)
             self._changed = False
 
     def _load(self) -> dict[str, _Entry]:
-        if self._path is None:
+        if self.path is None:
             return {}
         try:
-            contents = msgspec.msgpack.decode(self._path.read_bytes(), type=_Contents)
-        except (OSError, msgspec.DecodeError, UnicodeError):
+            contents = msgspec.convert(json.loads(self.path.read_bytes()), _Contents)
+        except (OSError, ValueError, RecursionError):
             return {}
         return contents.files if contents.version == _VERSION else {}
+
+
+def _replace(path: Path, contents: str) -> None:
+    """Put a file in the place of another at once. Raises OSError and leaves the other."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent)  # made 0600
+    try:
+        with os.fdopen(handle, "w", encoding="ascii") as file:
+            file.write(contents)
+        os.replace(temporary, path)
+    except OSError:
+        os.unlink(temporary)
+        raise
 
 
 def _key(identity: Identity) -> tuple[int, int, int, int]:

@@ -10,6 +10,7 @@ import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from tau_browser.model.decoder import Decoder
 from tau_browser.model.session import Session, session_of
@@ -18,6 +19,8 @@ from tau_browser.stores.store import Change, Progress, StoreError
 _CHUNK = 256 * 1024
 # How much of what was read last is compared before reading on: catches a rewrite that grew.
 _TAIL = 4096
+# A header that is longer than this is found by reading the session.
+_HEADER = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,7 @@ class FileSource:
     """The bytes of an open file. Survives the file's being renamed, replaced or deleted."""
 
     def __init__(self, path: str) -> None:
+        self._fd = -1
         if not stat.S_ISREG(os.stat(path).st_mode):  # opening a pipe would wait for a writer
             raise StoreError(f"{path}: not a regular file")
         self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -118,7 +122,7 @@ class SessionFile:
         try:
             return FileSource(self.path)
         except OSError as error:
-            raise StoreError(f"{self.path}: {_words(error)}") from error
+            raise StoreError(f"{self.path}: {words_of(error)}") from error
 
     def _read_on(self, source: FileSource) -> Iterator[int]:
         """Feed the decoder to the end of the file; yields the bytes read so far."""
@@ -131,7 +135,7 @@ class SessionFile:
                 self._tail = (self._tail + data)[-_TAIL:]
                 yield at
         except OSError as error:
-            raise StoreError(f"{self.path}: {_words(error)}") from error
+            raise StoreError(f"{self.path}: {words_of(error)}") from error
         if at > self._seen.size:  # it grew while it was being read
             self._seen = identity_of(source.status())
 
@@ -154,5 +158,16 @@ def load_session(path: str) -> Session:
     return session
 
 
-def _words(error: OSError) -> str:
+def header_of(path: str) -> dict[str, Any]:
+    """The header of a session, if it is the first line; else {}. Raises OSError, StoreError."""
+    source = FileSource(path)
+    line, end, _ = source.read(0, _HEADER).partition(b"\n")
+    source.close()
+    decoder = Decoder()
+    decoder.feed(line + end)
+    return decoder.log().header or {}
+
+
+def words_of(error: OSError) -> str:
+    """What the system said, ready for the middle of a sentence."""
     return (error.strerror or str(error)).lower()

@@ -100,6 +100,14 @@ class Store(Protocol):
         """The same session with its summary."""
         ...
 
+    def identify(self, listed: Listed) -> str:
+        """The id of a session, told as cheaply as it can be; "" if it has none."""
+        ...
+
+    def is_empty(self) -> bool:
+        """Whether there is nothing at all here: no session, and nothing that cannot be read."""
+        ...
+
     def open(self, path: str) -> OpenSession:
         """A session by its path in the store. Raises StoreError."""
         ...

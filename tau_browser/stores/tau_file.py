@@ -9,7 +9,13 @@ from pathlib import Path
 
 from tau_browser.model.summary import summary_of
 from tau_browser.stores.catalog import Catalog
-from tau_browser.stores.session_file import SessionFile, identity_of, load_session
+from tau_browser.stores.session_file import (
+    SessionFile,
+    header_of,
+    identity_of,
+    load_session,
+    words_of,
+)
 from tau_browser.stores.store import Listed, StoreError, Unreadable
 
 _NOT_LISTED = {
@@ -34,12 +40,11 @@ class TauFileStore:
     def scan(self) -> Iterator[Listed | Unreadable]:
         """All sessions, those changed last first; what cannot be listed, as it is met."""
         found: list[tuple[str, os.stat_result]] = []
-        for root in self._distinct_roots():
-            for item in _walk(root):
-                if isinstance(item, Unreadable):
-                    yield item
-                else:
-                    found.append(item)
+        for item in _walk(self.roots):
+            if isinstance(item, Unreadable):
+                yield item
+            else:
+                found.append(item)
         self._catalog.keep_only({path for path, _ in found})
         for path, status in sorted(found, key=lambda item: (-item[1].st_mtime_ns, item[0])):
             summary = self._catalog.get(path, identity_of(status))
@@ -55,10 +60,32 @@ class TauFileStore:
                 summary = summary_of(load_session(listed.path))
                 self._catalog.put(listed.path, identity, summary)
         except OSError as error:
-            return Unreadable(listed.path, (error.strerror or str(error)).lower())
+            return Unreadable(listed.path, words_of(error))
         except StoreError as error:
             return Unreadable(listed.path, str(error).removeprefix(f"{listed.path}: "))
         return Listed(listed.store, listed.path, status.st_mtime, summary)
+
+    def identify(self, listed: Listed) -> str:
+        """The id of a session, from its first line alone where that tells; "" if it has none."""
+        if listed.summary is not None:
+            return listed.summary.id
+        try:
+            session_id = header_of(listed.path).get("id")
+        except (OSError, StoreError):
+            return ""
+        if isinstance(session_id, str):
+            return session_id
+        looked = self.look_into(listed)
+        return looked.summary.id if isinstance(looked, Listed) and looked.summary else ""
+
+    def is_empty(self) -> bool:
+        """Whether there is nothing at all here: no session, and nothing that cannot be read."""
+        return next(_walk(self.roots), None) is None
+
+    @property
+    def catalog_path(self) -> Path | None:
+        """Where what was looked into is kept between runs, if anywhere."""
+        return self._catalog.path
 
     def open(self, path: str) -> SessionFile:
         """A session by its path."""
@@ -68,41 +95,55 @@ class TauFileStore:
         """Keep what was looked into, for the next run."""
         self._catalog.save()
 
-    def _distinct_roots(self) -> list[str]:
-        return list({os.path.realpath(root): root for root in self.roots}.values())
 
+def _walk(roots: Sequence[str]) -> Iterator[tuple[str, os.stat_result] | Unreadable]:
+    """Every session file at or below some paths, and whatever stands in the way.
 
-def _walk(root: str) -> Iterator[tuple[str, os.stat_result] | Unreadable]:
-    """Every session file at or below a path, and whatever stands in the way."""
-    folders = [root]
+    Links are followed; a folder that is met again is gone through once.
+    """
+    met: set[tuple[int, int]] = set()
+    folders = list(reversed(roots))
     while folders:
         folder = folders.pop()
         try:
+            status = os.stat(folder)
+            if (status.st_dev, status.st_ino) in met:
+                continue
+            met.add((status.st_dev, status.st_ino))
             with os.scandir(folder) as entries:
                 items = sorted(entries, key=lambda entry: entry.name)
         except NotADirectoryError:
             yield _examine(folder)
-            continue
         except FileNotFoundError:
             continue
         except OSError as error:
-            yield Unreadable(folder, (error.strerror or str(error)).lower())
-            continue
-        for item in items:
-            reason = next((why for end, why in _NOT_LISTED.items() if item.name.endswith(end)), "")
-            if item.is_dir(follow_symlinks=False):
-                folders.append(item.path)
-            elif reason:
-                yield Unreadable(item.path, reason)
-            elif item.name.endswith(".jsonl"):
-                yield _examine(item.path)
+            yield Unreadable(folder, words_of(error))
+        else:
+            for item in items:
+                if _is_folder(item):
+                    folders.append(item.path)
+                elif reason := _not_listed(item.name):
+                    yield Unreadable(item.path, reason)
+                elif item.name.endswith(".jsonl"):
+                    yield _examine(item.path)
+
+
+def _is_folder(item: os.DirEntry[str]) -> bool:
+    try:
+        return item.is_dir()
+    except OSError:  # a link that leads nowhere, or where we may not look
+        return False
+
+
+def _not_listed(name: str) -> str:
+    return next((why for end, why in _NOT_LISTED.items() if name.endswith(end)), "")
 
 
 def _examine(path: str) -> tuple[str, os.stat_result] | Unreadable:
     try:
         status = os.stat(path)
     except OSError as error:
-        return Unreadable(path, (error.strerror or str(error)).lower())
+        return Unreadable(path, words_of(error))
     if not stat.S_ISREG(status.st_mode):
         return Unreadable(path, "not a regular file")
     return path, status

@@ -59,7 +59,7 @@ class BrowserApp(App[None]):
 
     def action_help(self) -> None:
         if not isinstance(self.screen, HelpScreen):
-            self.push_screen(HelpScreen(self.glyphs, self.settings.keys, []))
+            self.push_screen(HelpScreen(self.glyphs, self.settings.keys))
 
     def _runner(self, owner: str, verb: str):
         async def run() -> None:

@@ -20,8 +20,9 @@ from tau_browser.model.columns import Flag
 from tau_browser.model.compare import compare
 from tau_browser.model.context import fold_at, legacy_cursor
 from tau_browser.model.label import speaker_of
+from tau_browser.model.session import Session
 from tau_browser.model.summary import stamp_text
-from tau_browser.model.text import safe_line, size_of
+from tau_browser.model.text import counted, safe_line, size_of
 from tau_browser.model.tree import NOWHERE
 from tau_browser.search.find import Pattern, QueryError, pattern_of
 from tau_browser.stores.store import Change, OpenSession
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 _WATCH_EVERY = 0.5  # seconds
 _LIST_EVERY = 5.0
 _PREVIEW_AFTER = 0.15
+_FIND, _JUMP = "find", "jump to id"
+_ASKING = {key.verb for key in keys.BROWSER if key.asks}
 _HINTS = "? keys · / find · n N hits · c model view · d compare · y copy · ! coverage · q quit"
 
 
@@ -59,7 +62,7 @@ class BrowserScreen(Screen[None]):
         self._find_generation = 0
         self._coverage = Coverage({}, [])
         self._following = False
-        self._prompt: Prompt | None = None
+        self._prompt = Prompt()
         self._preview: Timer | None = None
         self._gone = False
         self._noticed = 0  # size of the open file when its growth was last spoken of
@@ -77,6 +80,7 @@ class BrowserScreen(Screen[None]):
             Pane("entry", "Entry", self._entry),
         )
         yield self._panes
+        yield self._prompt
         yield Bar(self.app.target.notice, id="status")
         yield Bar(_HINTS, id="hints", classes="-plain")
 
@@ -112,11 +116,11 @@ class BrowserScreen(Screen[None]):
         if (at := self._tree.model_view_at) is not None:
             seen, path = len(fold_at(session, at).context), int(session.tree.depth[at])
             return f"Model view at {safe_line(session.entry_id(at))} · {seen:,} of {path:,} entries"
-        parts = [safe_line(self._name_of_open()), f"{len(session):,} entries"]
+        parts = [safe_line(self._name_of_open()), counted(len(session), "entry")]
         if forks := len(session.tree.forks):
-            parts.append(f"{forks:,} forks")
+            parts.append(counted(forks, "fork"))
         if findings := len(session.diagnostics):
-            parts.append(f"{self.app.glyphs.warning} {findings:,} findings (!)")
+            parts.append(f"{self.app.glyphs.warning} {counted(findings, 'finding')} (!)")
         if self._gone:
             parts.append("the file is gone")
         if self._following:
@@ -147,6 +151,7 @@ class BrowserScreen(Screen[None]):
         words = [f"{tree.cursor + 1:,}/{tree.row_count():,}", state.word]
         if entry == session.leaf:
             words.append("the leaf: τ reopens here")
+            words += self._legacy_cursor(session)
         if turn := self._turn_of(entry):
             words.append(turn)
         if time := stamp_text(session.record(entry).get("timestamp")):
@@ -158,6 +163,16 @@ class BrowserScreen(Screen[None]):
         if tree.pattern is not None:
             words.append(self._hit_position(entry))
         return " · ".join(words)
+
+    def _legacy_cursor(self, session: Session) -> list[str]:
+        """Where 0.9 would have reopened, for logs that end with a move (tau-format 2.4)."""
+        cursor = legacy_cursor(session)
+        if cursor is None:
+            return []
+        if cursor[1] is None:
+            return ["τ 0.9 reopened before the first entry"]
+        lost = "" if session.find(cursor[1]) else ", which is not in the session"
+        return [f"τ 0.9 reopened at {safe_line(cursor[1])}{lost}"]
 
     def _turn_of(self, entry: int) -> str:
         session = self._tree.session
@@ -171,7 +186,7 @@ class BrowserScreen(Screen[None]):
         hits = self._tree.hits
         at = int(np.searchsorted(hits, entry))
         on_hit = at < len(hits) and hits[at] == entry
-        return f"hit {at + 1:,} of {len(hits):,}" if on_hit else f"{len(hits):,} hits"
+        return f"hit {at + 1:,} of {len(hits):,}" if on_hit else counted(len(hits), "hit")
 
     # The list of sessions
 
@@ -212,6 +227,8 @@ class BrowserScreen(Screen[None]):
 
     def _reload(self) -> None:
         """Read the open session from its start; what is on screen stays until it is there."""
+        if self._opened is None:
+            return
         self._generation += 1
         self._noticed = 0
         self._tree.notice = f"reading {safe_line(os.path.basename(self._opened.path))}"
@@ -237,25 +254,10 @@ class BrowserScreen(Screen[None]):
             self._gone = False
             self._tree.rows_changed()
             self._show_titles()
-            self._show_status(self._cursor_note())
+            self._show_status()
         else:
             share = progress.done / max(1, progress.total)
             self._show_status(f"reading {share:.0%} of {size_of(progress.total)} · Esc stops")
-
-    def _cursor_note(self) -> str | None:
-        """Where 0.9 would have reopened, for logs that end with a move (tau-format 2.4)."""
-        session = self._tree.session
-        cursor = legacy_cursor(session) if session is not None else None
-        if session is None or cursor is None:
-            return None
-        target = cursor[1]
-        if target is None:
-            where = "before the first entry"
-        elif session.find(target):
-            where = f"at {safe_line(target)}"
-        else:
-            where = f"at {safe_line(target)}, which is not in the session"
-        return f"τ reopens at {safe_line(session.entry_id(session.leaf))}; τ 0.9 reopened {where}"
 
     def on_session_failed(self, event: loading.SessionFailed) -> None:
         if event.generation == self._generation:
@@ -309,23 +311,24 @@ class BrowserScreen(Screen[None]):
 
     # Find
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While a prompt is being typed into, the keys that ask are letters like any other."""
+        return not (action in _ASKING and self._prompt.has_focus_within)
+
     def action_find(self) -> None:
-        if self._prompt is None:
-            text = self._tree.pattern.query if self._tree.pattern else ""
-            regex = self._tree.pattern.regex if self._tree.pattern else False
-            self._ask(Prompt("find", text, regex=regex))
-        else:
-            self._prompt.focus_input()
+        pattern = self._tree.pattern
+        query, regex = (pattern.query, pattern.regex) if pattern else ("", False)
+        self._prompt.ask(_FIND, query, regex=regex)
 
     def on_prompt_changed(self, event: Prompt.Changed) -> None:
-        if event.prompt.regex is not None:
-            self._start_find(event.value, event.prompt.regex)
+        if self._prompt.asks_for == _FIND:
+            self._start_find(event.value, bool(self._prompt.regex))
 
     def on_prompt_accepted(self, event: Prompt.Accepted) -> None:
-        if event.prompt.regex is None:
+        if self._prompt.asks_for == _JUMP:
             self._jump_to(event.value.strip())
             return
-        self._close_prompt()
+        self._prompt.hide()
         self._focus_pane("tree")
         if len(self._tree.hits) and self._tree.entry not in self._tree.hits:
             self.action_next_hit()
@@ -343,7 +346,7 @@ class BrowserScreen(Screen[None]):
             self._note_find(safe_line(str(error)))
             return
         self._tree.show_hits(pattern, np.empty(0, np.intp))
-        self._entry.highlight(pattern)
+        self._entry.highlight(pattern.spans if pattern else None)
         if pattern is None or self._tree.session is None:
             self._note_find("")
             return
@@ -369,19 +372,18 @@ class BrowserScreen(Screen[None]):
         if event.problem:
             self._note_find(safe_line(event.problem))
         elif event.finished:
-            self._note_find(f"{len(event.hits):,} entries" if event.hits else "nothing found")
+            self._note_find(counted(len(event.hits), "hit") if event.hits else "nothing found")
         else:
             self._note_find(f"{len(event.hits):,} so far, {event.done / event.total:.0%}")
 
     def _note_find(self, text: str) -> None:
-        if self._prompt is not None:
-            self._prompt.note(text)
-        else:
+        self._prompt.note(text)
+        if not self._prompt.display:
             self._show_status()
 
     def _leave_find(self) -> None:
         self._find_generation += 1
-        self._close_prompt()
+        self._prompt.hide()
         self._tree.show_hits(None, np.empty(0, np.intp))
         self._entry.highlight(None)
 
@@ -394,27 +396,12 @@ class BrowserScreen(Screen[None]):
     def _go_to_hit(self, step: int) -> None:
         if self._tree.pattern is None:
             self._tell("nothing is being looked for: / finds")
-        elif not self._tree.go_to_next(self._tree.hits, step):
-            self.app.bell()
-            self._show_status(f"no {'further' if step > 0 else 'earlier'} hit")
-        else:
-            self._entry.scroll_to_match()
-
-    # Prompts
-
-    def _ask(self, prompt: Prompt) -> None:
-        self._close_prompt()
-        self._prompt = prompt
-        self.mount(prompt, before="#status")
-
-    def _close_prompt(self) -> None:
-        if self._prompt is not None:
-            self._prompt.remove()
-            self._prompt = None
+        elif not self._tree.go_to_next(self._tree.hits, step, wrap=True):
+            self._show_status("no hit in this view")
 
     def action_jump(self) -> None:
         if self._tree.session is not None:
-            self._ask(Prompt("jump to id"))
+            self._prompt.ask(_JUMP)
 
     def _jump_to(self, entry_id: str) -> None:
         session = self._tree.session
@@ -422,10 +409,10 @@ class BrowserScreen(Screen[None]):
             return
         found = session.find(entry_id) or session.find_prefix(entry_id)
         if not found:
-            assert self._prompt is not None
+            self._prompt.ask(_JUMP)
             self._prompt.note("no entry with this id")
             return
-        self._close_prompt()
+        self._prompt.hide()
         self._focus_pane("tree")
         if self._tree.model_view_at is not None:
             self._tree.show_full_history()
@@ -465,7 +452,7 @@ class BrowserScreen(Screen[None]):
 
     def action_back(self) -> None:
         """One step back: a prompt, a load, a find, the model view, the tree, in this order."""
-        if self._prompt is not None or self._tree.pattern is not None:
+        if self._prompt.display or self._tree.pattern is not None:
             self._leave_find()
             self._focus_pane("tree")
         elif self._tree.notice and self._tree.session is not None:
@@ -517,8 +504,7 @@ class BrowserScreen(Screen[None]):
 
     def action_reload(self) -> None:
         self._list()
-        if self._opened is not None:
-            self._reload()
+        self._reload()
 
     def action_follow(self) -> None:
         self._following = not self._following

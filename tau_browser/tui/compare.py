@@ -11,7 +11,7 @@ from textual.screen import Screen
 
 from tau_browser.model.compare import Comparison, Side
 from tau_browser.model.session import Session
-from tau_browser.model.text import safe_line
+from tau_browser.model.text import counted, safe_line
 from tau_browser.model.tree import NOWHERE
 from tau_browser.tui.bar import Bar
 from tau_browser.tui.glyphs import Glyphs
@@ -94,11 +94,13 @@ class CompareScreen(Screen[None]):
         changed = sum(how is not Side.SAME for how, _, _ in comparison.rows)
         cut = f" · {comparison.cut:,} further lines not compared" if comparison.cut else ""
         if not comparison.of_branches:
-            return f"{left} │ {right} · {changed:,} lines differ{cut}"
+            return f"{left} │ {right} · {counted(changed, 'line')} of difference{cut}"
         fork = comparison.fork
         where = f"fork at {safe_line(session.entry_id(fork))}" if fork != NOWHERE else "two roots"
-        sizes = " │ ".join(f"{len(side):,} entries" for side in _sides(comparison))
-        return f"{where} · {left} │ {right} · {sizes} · {changed:,} lines differ{cut}"
+        sizes = " │ ".join(counted(len(side), "entry") for side in _sides(comparison))
+        return (
+            f"{where} · {left} │ {right} · {sizes} · {counted(changed, 'line')} of difference{cut}"
+        )
 
 
 def _sides(comparison: Comparison) -> tuple[list[int], list[int]]:

@@ -38,9 +38,11 @@ class CopyMenu(ModalScreen[tuple[str, bool] | None]):
 
     def on_key(self, event: events.Key) -> None:
         if event.key == "w":
+            event.stop()
             self._to_file = not self._to_file
             self.query_one(Static).update(self._menu())
         elif event.key in self._choices:
+            event.stop()  # the key means something else on the screen below
             self.dismiss((self._choices[event.key][1], self._to_file))
 
     def _menu(self) -> Text:
@@ -50,7 +52,7 @@ class CopyMenu(ModalScreen[tuple[str, bool] | None]):
         for key, (what, value) in self._choices.items():
             text.append(f"  {key}", "bold")
             text.append(f"  {what:<8}")
-            text.append(f" {safe_line(value[:120])}"[:56], "dim")
+            text.append(f" {safe_line(value[:120])}"[:50], "dim")
             text.append(f" {size_of(len(value.encode('utf-8', 'replace')))}\n", "dim")
         other = "the clipboard" if self._to_file else "a file"
         text.append("  w", "bold")

@@ -13,7 +13,7 @@ from textual.screen import Screen
 
 from tau_browser.model.diagnostic import Diagnostic, Severity
 from tau_browser.model.session import Session
-from tau_browser.model.text import safe_line
+from tau_browser.model.text import counted, safe_line
 from tau_browser.stores.store import Listed, Unreadable
 from tau_browser.tui.bar import Bar
 from tau_browser.tui.glyphs import Glyphs
@@ -40,13 +40,13 @@ class Coverage:
         """Coverage in one line."""
         known = [listed.summary for listed in self.sessions.values() if listed.summary]
         entries = sum(summary.entries for summary in known)
-        parts = [f"{len(self.sessions):,} sessions", f"{entries:,} entries"]
+        parts = [counted(len(self.sessions), "session"), counted(entries, "entry")]
         if unread := len(self.sessions) - len(known):
             parts.append(f"{unread:,} not read yet")
         if lines := sum(summary.unreadable for summary in known):
-            parts.append(f"{lines:,} unreadable lines")
+            parts.append(counted(lines, "unreadable line"))
         if self.unreadable:
-            parts.append(f"{len(self.unreadable):,} files not listed")
+            parts.append(f"{counted(len(self.unreadable), 'file')} not listed")
         return " · ".join(parts)
 
 
@@ -106,7 +106,7 @@ class CoverageScreen(Screen[str | int | None]):
             return []
         findings = self._session.diagnostics
         counts = ", ".join(_counts([finding.severity.value for finding in findings]))
-        items = [_Item(f"This session: {len(self._session):,} entries, {counts}", "strong")]
+        items = [_Item(f"This session: {counted(len(self._session), 'entry')}, {counts}", "strong")]
         items += [
             _Item(
                 f"  {finding.severity.value}: {finding}", _STYLES[finding.severity], None, finding

@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from tau_browser.model.context import State
 from tau_browser.tui.glyphs import Glyphs
-from tau_browser.tui.keys import APP, BROWSER, ROWS, TREE, Key
+from tau_browser.tui.keys import APP, BROWSER, ENTRY, ROWS, TREE
 
 _NAMES = {
     "right_curly_bracket": "}",
@@ -39,6 +39,14 @@ _NAMES = {
     "tab": "Tab",
     "pagedown": "PgDn",
     "pageup": "PgUp",
+}
+
+_SECTIONS = {
+    "Everywhere": APP,
+    "Browser": BROWSER,
+    "Any list": ROWS,
+    "Tree": TREE,
+    "Entry": ENTRY,
 }
 
 _STATES = {
@@ -71,17 +79,10 @@ class HelpScreen(ModalScreen[None]):
     }
     """
 
-    def __init__(self, glyphs: Glyphs, overridden: dict[str, str], entry_keys: list[Key]) -> None:
+    def __init__(self, glyphs: Glyphs, overridden: dict[str, str]) -> None:
         super().__init__()
         self._glyphs = glyphs
         self._overridden = overridden
-        self._sections = [
-            ("Everywhere", APP),
-            ("Browser", BROWSER),
-            ("Any list", ROWS),
-            ("Tree", TREE),
-            ("Entry", entry_keys),
-        ]
 
     def compose(self) -> ComposeResult:
         with VerticalScroll():
@@ -93,7 +94,7 @@ class HelpScreen(ModalScreen[None]):
 
     def _text(self) -> Text:
         text = Text()
-        for title, keys in self._sections:
+        for title, keys in _SECTIONS.items():
             text.append(f"{title}\n", "bold")
             for key in keys:
                 shown = key_text(self._overridden.get(key.verb, key.keys))

@@ -12,16 +12,23 @@ from textual.binding import Binding
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One line of the table. `keys` are Textual's names, separated by commas."""
+    """One line of the table. `keys` are Textual's names, separated by commas.
+
+    asks: the verb asks for text. Its key then counts before the keys that follow it are dealt
+    out, so that what is typed or pasted in one go lands in the prompt.
+    """
 
     verb: str
     keys: str
     does: str
+    asks: bool = False
 
     @property
     def binding(self) -> Binding:
         """The same as Textual wants it; the verb is the action and the id."""
-        return Binding(self.keys, self.verb, self.does, show=False, id=self.verb)
+        return Binding(
+            self.keys, self.verb, self.does, show=False, id=self.verb, priority=self.asks
+        )
 
 
 ROWS = [
@@ -51,15 +58,27 @@ TREE = [
     Key("mark", "space", "mark this entry, or unmark it"),
 ]
 
+ENTRY = [
+    Key("scroll_down", "j,down", "scroll down"),
+    Key("scroll_up", "k,up", "scroll up"),
+    Key("page_down", "pagedown", "one page down"),
+    Key("page_up", "pageup", "one page up"),
+    Key("scroll_home", "g,home", "to the top"),
+    Key("scroll_end", "G,end", "to the end"),
+    Key("toggle_thinking", "T", "unfold or fold the model's thinking"),
+    Key("toggle_raw", "J", "the entry as stored, or as read"),
+    Key("show_more", "m", "show more of what is cut"),
+]
+
 BROWSER = [
     Key("next_pane", "tab", "next pane"),
     Key("previous_pane", "shift+tab", "previous pane"),
-    Key("find", "slash", "find in this session"),
+    Key("find", "slash", "find in this session", asks=True),
     Key("next_hit", "n", "next hit, unfolding as needed"),
     Key("previous_hit", "N", "previous hit"),
     Key("model_view", "c", "full history, or what the model saw at this entry"),
     Key("compare", "d", "compare with the marked entry"),
-    Key("jump", "colon", "jump to an entry by its id"),
+    Key("jump", "colon", "jump to an entry by its id", asks=True),
     Key("follow", "t", "follow the session as it grows, or stop"),
     Key("reload", "r", "read again"),
     Key("copy", "y", "copy id, text, path or resume command"),

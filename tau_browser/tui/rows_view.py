@@ -114,11 +114,7 @@ class RowsView(ScrollView, can_focus=True):
     def move_to(self, row: int) -> None:
         """Put the cursor on a row, as near as there is one, and bring it into view."""
         self.cursor = max(0, min(row, self.row_count() - 1))
-        height, top = self.size.height, self.scroll_offset.y
-        if self.cursor < top:
-            self._scroll_to_row(self.cursor)
-        elif height and self.cursor >= top + height:
-            self._scroll_to_row(self.cursor - height + 1)
+        self._keep_in_view()
         self.refresh()
         self.post_message(self.Moved(self, self.cursor))
 
@@ -164,6 +160,13 @@ class RowsView(ScrollView, can_focus=True):
         if again or event.chain > 1:
             self.action_choose()
 
+    def _keep_in_view(self) -> None:
+        height, top = self.size.height, self.scroll_offset.y
+        if self.cursor < top:
+            self._scroll_to_row(self.cursor)
+        elif height and self.cursor >= top + height:
+            self._scroll_to_row(self.cursor - height + 1)
+
     def _scroll_to_row(self, row: int) -> None:
         self.scroll_to(y=max(0, row), animate=False, immediate=True)
 
@@ -171,7 +174,7 @@ class RowsView(ScrollView, can_focus=True):
 
     def on_resize(self) -> None:
         self.rows_changed()
-        self.move_to(self.cursor)
+        self._keep_in_view()
 
     def notify_style_update(self) -> None:
         super().notify_style_update()

@@ -15,7 +15,7 @@ from tau_browser.model.payload import message_of
 from tau_browser.model.rows import Rows
 from tau_browser.model.session import Session
 from tau_browser.model.summary import stamp_text
-from tau_browser.model.text import safe_line
+from tau_browser.model.text import counted, safe_line
 from tau_browser.model.tree import NOWHERE
 from tau_browser.search.find import Pattern
 from tau_browser.tui import keys
@@ -140,15 +140,18 @@ class TreeView(RowsView):
         self.move_to(row)
         return True
 
-    def go_to_next(self, wanted: Places, step: int) -> bool:
-        """Move to the next (step 1) or previous (-1) of these entries in the order of the rows."""
+    def go_to_next(self, wanted: Places, step: int, *, wrap: bool = False) -> bool:
+        """Move to the next (step 1) or previous (-1) of these entries in the order of the rows;
+        `wrap`: after the last comes the first. False if there is none."""
         if self.rows is None or not len(wanted):
             return False
         lines = self.rows.outline.line[wanted]
         lines = np.sort(lines[lines != NOWHERE])
         here = int(self.rows.lines[self.cursor]) if len(self.rows) else NOWHERE
-        side = "right" if step > 0 else "left"
-        at = int(np.searchsorted(lines, here, side)) - (step < 0)
+        after, before = np.searchsorted(lines, here, "right"), np.searchsorted(lines, here) - 1
+        at = int(after if step > 0 else before)
+        if wrap and len(lines):
+            at %= len(lines)
         if not 0 <= at < len(lines):
             return False
         return self.go_to(int(self.rows.outline.entry[lines[at]]))
@@ -348,7 +351,7 @@ class TreeView(RowsView):
         hidden = self.rows.hidden(row)
         end = line + 1 + hidden
         if (hits := _between(self._hits_before, line, end)) and hidden:
-            badges.append((f"{glyphs.hit}{hits} hits" if hits > 1 else f"{glyphs.hit}1 hit", "hit"))
+            badges.append((f"{glyphs.hit}{counted(hits, 'hit')}", "hit"))
         if hidden:
             badges.append((f"+{hidden:,}", "dim"))
         if self.model_view_at is None:
@@ -356,7 +359,7 @@ class TreeView(RowsView):
                 count = int(session.tree.size[place])
                 badges.append((f"{glyphs.branch} branch of {count:,}", "accent"))
             elif forks := _between(self._forks_before, line, end):
-                badges.append((f"{glyphs.branch} {forks} fork{'s' * (forks > 1)}", "accent"))
+                badges.append((f"{glyphs.branch} {counted(forks, 'fork')}", "accent"))
         if place in self._subagents:
             badges.append(("sub-agent", "accent"))
         if session.has(place, Flag.COPIED):

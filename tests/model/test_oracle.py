@@ -11,7 +11,14 @@ from typing import Any, NamedTuple
 import pytest
 
 from tau_browser.model.columns import Flag
-from tau_browser.model.context import ANCHORS, config_at, context_messages, fold_at
+from tau_browser.model.context import (
+    ANCHORS,
+    config_at,
+    context_messages,
+    fold_at,
+    legacy_cursor,
+    subagent_heads,
+)
 from tau_browser.model.label import label_of, speaker_of
 from tau_browser.model.payload import Call, Record, blocks_of
 from tau_browser.model.session import Session
@@ -128,6 +135,34 @@ def test_row_of_the_session_list(case: Case) -> None:
     assert summary.messages == listing["message_count"]
     assert summary.parent == listing["parent"]
     assert parse_time(summary.modified) == parse_time(listing["modified"])
+
+
+def test_every_entry_is_found_by_its_id(case: Case) -> None:
+    session = case.session
+    for place in range(0, len(session), 1 + len(session) // 20):
+        entry_id = session.entry_id(place)
+        assert session.find(entry_id) == [place]
+        assert place in session.find_prefix(entry_id[:3])
+    assert session.find("no such entry") == session.find("") == []
+
+
+# What τ did not state, but its manifest of the fixtures does.
+
+
+def test_branches_that_narrow_tools_or_carry_the_old_mark_are_subagents() -> None:
+    heads = {path.stem[:2]: subagent_heads(read_case(path).session) for path in FIXTURES}
+    found = {number: len(places) for number, places in heads.items() if places}
+    assert found == {"09": 2, "10": 2, "33": 1}
+
+
+def test_a_log_of_0_9_that_ends_with_a_move_has_two_places_to_reopen() -> None:
+    cursors = {path.stem[:2]: legacy_cursor(read_case(path).session) for path in FIXTURES}
+    assert {number for number, cursor in cursors.items() if cursor} == {"31"}
+    session = load(DATA / "tau" / "31-legacy-0.9.0-ends-with-navigate.jsonl")
+    cursor = legacy_cursor(session)
+    assert cursor and cursor[1]
+    (target,) = session.find(cursor[1])
+    assert (session.text(target), session.text(session.leaf)) == ("r1", "r2")
 
 
 # Row previews: other words, the same meaning. τ's were too many to be stored for two fixtures.

@@ -11,15 +11,21 @@ from dataclasses import dataclass
 from tau_browser.model.payload import Image
 from tau_browser.model.text import size_of
 
+# Our signs. Each is a span of its own, so that it can be drawn in ASCII without touching a text.
+CALL, RESULT, NESTED = "→ ", "← ", "↳ "
+FOLDED, UNFOLDED = "▸ ", "▾ "
+ELLIPSIS = "… "
+
 Span = tuple[str, str]
 """A stretch of text and the name of its style (see palette), "" for none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of ours, wrapped between words."""
+    """A line of ours, wrapped between words. hang: how far its other rows are indented."""
 
     spans: tuple[Span, ...]
+    hang: int = 0
 
     @property
     def text(self) -> str:
@@ -69,13 +75,18 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class More:
-    """How much is left out here, until more is asked for."""
+    """What is left out here, until more is asked for."""
 
-    what: str
+    left: str
 
     @property
     def text(self) -> str:
-        return f"… {self.what} more: m shows more"
+        return f"{ELLIPSIS}{self.what}"
+
+    @property
+    def what(self) -> str:
+        """It in words."""
+        return f"{self.left} more: m shows more"
 
 
 Part = Line | Plain | Prose | Code | Diff | Picture | More
@@ -95,14 +106,26 @@ class Section:
         return "\n".join([*lines, *(part.text for part in self.parts if part.text)])
 
 
-class Budget:
-    """How many characters and lines may still be shown; a part of a larger budget, or the whole.
+@dataclass(frozen=True, slots=True)
+class View:
+    """How an entry is to be shown. more: how often more was asked for, each time four times as
+    much."""
 
-    Taking from a part takes from the whole too, so that many small texts are bounded like a large
-    one.
+    thinking: bool = False
+    raw: bool = False
+    more: int = 0
+
+
+class Budget:
+    """How many characters and lines may still be shown, of an entry or of one part of it.
+
+    What a part takes, the whole has less, so that many small texts are bounded like a large one.
     """
 
+    PARTS = 4  # so many full parts make a whole
+
     def __init__(self, characters: int, lines: int, whole: Budget | None = None) -> None:
+        self._size = characters, lines
         self._characters, self._lines = characters, lines
         self._whole = whole
 
@@ -110,7 +133,7 @@ class Budget:
     def characters(self) -> int:
         """Characters left."""
         whole = self._whole.characters if self._whole else self._characters
-        return min(self._characters, whole)
+        return max(0, min(self._characters, whole))
 
     @property
     def lines(self) -> int:
@@ -121,11 +144,12 @@ class Budget:
     @property
     def is_spent(self) -> bool:
         """Whether nothing more may be shown."""
-        return self.characters <= 0 or self.lines <= 0
+        return not self.characters or not self.lines
 
-    def part(self, characters: int, lines: int) -> Budget:
-        """A smaller budget within this one."""
-        return Budget(characters, lines, self)
+    def part(self) -> Budget:
+        """The budget of one part of this whole."""
+        characters, lines = self._size
+        return Budget(characters // self.PARTS, lines // self.PARTS, self)
 
     def take(self, text: str) -> tuple[str, str]:
         """The beginning of a text that may be shown, and the rest of it."""
@@ -144,6 +168,6 @@ class Budget:
 
 
 def more(rest: str) -> More:
-    """How much a text that is left out is."""
+    """How much text is left out."""
     size = len(rest) if rest.isascii() else len(rest.encode("utf-8", "surrogatepass"))
     return More(size_of(size))

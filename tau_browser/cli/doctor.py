@@ -1,0 +1,154 @@
+"""`tau-browse doctor`: what is set up, and what is wrong with it. Reads, never mends.
+
+JSON: {"version", "python", "packages", "home", "roots", "folders", "settings", "prices",
+"catalog", "terminal", "problems"}
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, TypeVar
+
+from tau_browser import __version__, config
+from tau_browser.cli import places
+from tau_browser.cli.output import Failure, Printer, print_json
+from tau_browser.stores.store import Listed
+from tau_browser.stores.targets import store_over
+from tau_browser.stores.tau_file import TauFileStore
+
+_PACKAGES = ("textual", "rich", "msgspec", "numpy", "httpx", "rich-pixels")
+_TERMINAL = ("TERM", "COLORTERM", "NO_COLOR", "TMUX", "SSH_TTY", "LANG", "LC_ALL")
+
+Found = TypeVar("Found")
+
+
+def run(args: argparse.Namespace, printer: Printer) -> int:
+    """Print the report; exit code 2 if there is a problem."""
+    report = report_on(args)
+    if args.json:
+        print_json(report)
+    else:
+        _print(report, printer)
+    return 2 if report["problems"] else 0
+
+
+def report_on(args: argparse.Namespace) -> dict[str, Any]:
+    """The report. What cannot be told is null, and a problem says why."""
+    problems: list[str] = []
+
+    def told(ask: Callable[[], Found]) -> Found | None:
+        try:
+            return ask()
+        except (config.ConfigError, Failure) as error:
+            if str(error) not in problems:
+                problems.append(str(error))
+            return None
+
+    home = told(lambda: config.tau_home(os.environ))
+    roots = told(lambda: places.roots(args)) or []
+    settings = told(config.settings)
+    prices = told(lambda: config.prices(os.environ))
+    folders = {
+        "config": config.config_folder(),
+        "state": config.state_folder(),
+        "cache": config.cache_folder(),
+    }
+    return {
+        "version": __version__,
+        "python": f"{platform.python_version()} at {sys.executable}",
+        "packages": {name: _version_of(name) for name in _PACKAGES},
+        "home": {"path": str(home.path), "origin": home.origin} if home else None,
+        "roots": [_root(root, problems) for root in roots],
+        "folders": {name: str(path) for name, path in folders.items()},
+        "settings": _settings(settings),
+        "prices": None if prices is None else len(prices),
+        "catalog": _catalog([str(root.path) for root in roots]),
+        "terminal": _terminal(),
+        "problems": problems,
+    }
+
+
+def _root(root: config.Root, problems: list[str]) -> dict[str, Any]:
+    found = list(store_over([str(root.path)], None).scan())
+    sessions = sum(isinstance(item, Listed) for item in found)
+    unlisted = [item for item in found if not isinstance(item, Listed)]
+    problems += [f"{item.path}: {item.reason}" for item in unlisted if item.path == str(root.path)]
+    return {
+        "path": str(root.path),
+        "origin": root.origin,
+        "exists": root.path.is_dir(),
+        "sessions": sessions,
+        "unreadable": len(unlisted),
+    }
+
+
+def _settings(settings: config.Settings | None) -> dict[str, Any] | None:
+    if settings is None:
+        return None
+    return {"path": str(settings.path), "exists": settings.path.is_file()}
+
+
+def _catalog(roots: list[str]) -> dict[str, Any]:
+    path = TauFileStore(roots, config.cache_folder()).catalog_path
+    assert path is not None
+    size = path.stat().st_size if path.is_file() else None
+    return {"path": str(path), "bytes": size}
+
+
+def _terminal() -> dict[str, Any]:
+    columns, lines = shutil.get_terminal_size()
+    return {
+        "is_terminal": sys.stdin.isatty() and sys.stdout.isatty(),
+        "columns": columns,
+        "lines": lines,
+        "variables": {name: os.environ[name] for name in _TERMINAL if name in os.environ},
+    }
+
+
+def _version_of(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _print(report: dict[str, Any], printer: Printer) -> None:
+    rows = [("tau-browse", report["version"]), ("Python", report["python"])]
+    rows += [(name, found or "not installed") for name, found in report["packages"].items()]
+    home = report["home"]
+    rows.append(("τ's home", f"{home['path']} ({home['origin']})" if home else "unknown"))
+    rows += [("sessions in", _root_line(root)) for root in report["roots"]]
+    rows += [(f"{name} folder", path) for name, path in report["folders"].items()]
+    settings = report["settings"]
+    if settings is None:
+        rows.append(("settings", "unusable"))
+    else:
+        rows.append(("settings", settings["path"] if settings["exists"] else "none, the defaults"))
+    prices = report["prices"]
+    rows.append(("prices", "unknown" if prices is None else f"of {prices:,} models"))
+    catalog = report["catalog"]
+    kept = "not yet written" if catalog["bytes"] is None else f"{catalog['bytes']:,} bytes"
+    rows.append(("catalog", f"{catalog['path']} ({kept})"))
+    terminal = report["terminal"]
+    size = f"{terminal['columns']} x {terminal['lines']}"
+    rows.append(("terminal", size if terminal["is_terminal"] else "none: not connected to one"))
+    rows += [(f"  {name}", value) for name, value in terminal["variables"].items()]
+    printer.table(rows)
+    printer.line()
+    for problem in report["problems"]:
+        printer.line(f"problem: {problem}")
+    if not report["problems"]:
+        printer.line("no problems")
+
+
+def _root_line(root: dict[str, Any]) -> str:
+    if not root["exists"]:
+        return f"{root['path']} ({root['origin']}): no such folder"
+    unreadable = f", {root['unreadable']:,} unreadable" if root["unreadable"] else ""
+    return f"{root['path']} ({root['origin']}): {root['sessions']:,} sessions{unreadable}"

@@ -1,0 +1,156 @@
+"""`tau-browse show REF`: one session, every entry in the order of the tree.
+
+JSON: {"session", "entries": [entry], "roots", "forks", "leaf", "path", "context", "diagnostics"}
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+from tau_browser.cli import places
+from tau_browser.cli.ls import findings, row
+from tau_browser.cli.output import Failure, Printer, print_json, shown_time
+from tau_browser.model.context import State, config_at, fold_at, states
+from tau_browser.model.diagnostic import Diagnostic
+from tau_browser.model.label import label_of, speaker_of
+from tau_browser.model.payload import config_line, text_of
+from tau_browser.model.session import Session
+from tau_browser.model.summary import session_name, stamp_text, summary_of
+from tau_browser.model.text import counted
+from tau_browser.model.tree import NOWHERE
+from tau_browser.stores.store import Listed
+from tau_browser.stores.targets import Target
+
+_LABEL_LENGTH = 200
+
+
+def run(args: argparse.Namespace, printer: Printer) -> int:
+    """Print the session. Raises Failure, ConfigError and StoreError."""
+    target = places.session(args)
+    session = load(target)
+    place = session.leaf if args.at is None else entry_named(session, args.at)
+    if args.json:
+        _print_json(target, session, place)
+    else:
+        _print(target, session, place, printer)
+    return 0
+
+
+def load(target: Target) -> Session:
+    """The session of a target, read to its end. Raises StoreError."""
+    assert target.path is not None
+    session = None
+    for progress in target.store.open(target.path).load():
+        session = progress.session
+    assert session is not None  # the last progress carries the whole session
+    return session
+
+
+def entry_named(session: Session, name: str) -> int:
+    """The entry with this id, or the only one whose id begins so. Raises Failure."""
+    found = session.find(name) or session.find_prefix(name)
+    if not found:
+        raise Failure(f"no entry {name!r} in the session", code=1)
+    if len(found) > 1:
+        names = [
+            f"{session.entry_id(place)}  line {session.columns.line[place]}" for place in found
+        ]
+        raise Failure(f"{name!r} names {len(found):,} entries", details=names)
+    return found[0]
+
+
+def _print_json(target: Target, session: Session, place: int) -> None:
+    summary = summary_of(session)
+    assert target.path is not None
+    about = row(Listed(target.store.name, target.path, 0.0, summary), target.ref) | {
+        "name": session_name(session) or None,
+        "messages": summary.messages,
+        "forks": summary.forks,
+        "unreadable": summary.unreadable,
+        "config": config_at(session, place),
+    }
+    tree = session.tree
+    print_json(
+        {
+            "session": about,
+            "entries": _entries(session, place),
+            "roots": session.ids(tree.roots),
+            "forks": session.ids(tree.forks),
+            "leaf": session.entry_id(session.leaf) if session.leaf != NOWHERE else None,
+            "path": session.ids(tree.path(place)),
+            "context": session.ids(fold_at(session, place).context),
+            "diagnostics": map(_finding, session.diagnostics),
+        }
+    )
+
+
+def _finding(finding: Diagnostic) -> dict[str, Any]:
+    return {
+        "line": finding.line,
+        "byte": finding.byte,
+        "reason": finding.reason,
+        "severity": finding.severity.value,
+    }
+
+
+def _entries(session: Session, place: int) -> Iterator[dict[str, Any]]:
+    tree, state = session.tree, states(session, place)
+    for at in tree.order.tolist():
+        record, parent = session.record(at), int(tree.parent[at])
+        yield {
+            "id": session.entry_id(at),
+            "parent": session.entry_id(parent) if parent != NOWHERE else None,
+            "kind": session.kind(at),
+            "role": session.role(at) or None,
+            "time": stamp_text(record.get("timestamp")) or None,
+            "text": text_of(record),
+            "depth": int(tree.depth[at]),
+            "state": State(int(state[at])).word,
+        }
+
+
+def _print(target: Target, session: Session, place: int, printer: Printer) -> None:
+    summary = summary_of(session)
+    printer.line(summary.title)
+    facts = [
+        ("id", summary.id),
+        ("file", target.path or ""),
+        ("directory", summary.cwd),
+        ("created", shown_time(summary.created)),
+        ("modified", shown_time(summary.modified)),
+        ("fork of", summary.parent or ""),
+        ("config", config_line(config_at(session, place))),
+    ]
+    printer.table([(f"  {name}", value) for name, value in facts if value])
+    printer.line()
+    outline, state = session.outline, states(session, place)
+    entries = outline.entry.tolist()
+    if entries:
+        printer.table(
+            [
+                _cells(session, at, depth, State(int(state[at])))
+                for at, depth in zip(entries, outline.depth.tolist(), strict=True)
+            ]
+        )
+        printer.line()
+    for finding in session.diagnostics:
+        printer.line(f"{finding.severity.value}: {finding}")
+    parts = [counted(len(session), "entry"), counted(summary.forks, "fork")]
+    parts += [f"{summary.unreadable:,} unreadable", counted(findings(summary), "finding")]
+    printer.line(", ".join(parts))
+
+
+def _cells(session: Session, place: int, depth: int, state: State) -> list[str]:
+    record = session.record(place)
+    label = label_of(session, place, record)
+    if len(label) > _LABEL_LENGTH:
+        label = f"{label[: _LABEL_LENGTH - 1]}…"
+    said = f"{'  ' * depth}{speaker_of(record)}: {label}".rstrip(": ")
+    return [
+        session.entry_id(place),
+        shown_time(stamp_text(record.get("timestamp"))),
+        "" if state is State.PATH else state.word,
+        f"{said}  <- leaf" if place == session.leaf else said,
+    ]

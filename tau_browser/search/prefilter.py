@@ -1,0 +1,111 @@
+"""Which records may hold a text, judged by their bytes alone: decoding each costs far more.
+
+Sound, never exact: a record whose text holds the needle is always kept, others may be. The proof,
+which a change to `model.payload.text_of` may break (a property test watches):
+
+- The text of an entry is made of stored strings and of words that `text_of` adds, parted by one of
+  `_JOINTS`. A **word** is a stretch of the needle without joints; so it lies inside one stored
+  string or inside one added word. Needles that could lie in an added word have no filter; kinds
+  of entries that add sentences are always kept.
+- A stored string stands in the record as it is, but for escapes. A word holds none of the
+  characters that must be escaped, so it stands there in one piece, unless an escape or a
+  non-ASCII byte spells one of its characters in another way. Records with such are always kept.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tau_browser.model.columns import Bools, Flag
+from tau_browser.model.session import Session
+from tau_browser.search.folding import Fold, fold_case
+
+_JOINTS = r"\x00-\x20\x7f-\U0010ffff" + re.escape("\"'\\/.,:;()[]{}")
+_WORD = re.compile(f"[^{_JOINTS}]+")
+_SHORTEST = 3
+# How `text_of` spells constants and numbers, which a record may spell in another way.
+_ADDED = ("true", "false", "none", "null", "infinity", "nan")
+_NUMBER = re.compile(r"[0-9e+-]+", re.IGNORECASE)
+_ADDED_SIGN = "≈"
+_SENTENCES = ("elide", "navigate", "model_change", "thinking_change")
+
+# Escapes of characters that fold to printable ASCII, by block; the test goes through all of
+# Unicode. Kept coarse: a block costs the decoding of a few records too many.
+_ASCII_ESCAPE = re.compile(
+    rb"\\u(?:00[2-7ab]|00df|01[3-9acf]|02[be]|0307|1d[2-9ab]|1e9|1fe|20[3-9a]|21[0-8]|24|2a7|2c7"
+    rb"|32[5bc]|33|a7f|fb[0-2]|fe[1-6]|ff[0-5]|d801|d835|d83c\\udd|d83e\\udf)",
+    re.IGNORECASE,
+)
+_ANY_ESCAPE = re.compile(rb"\\u")
+_NOT_ASCII = re.compile(rb"[\x80-\xff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Prefilter:
+    """Keeps the records that hold `word`, or that may spell it otherwise."""
+
+    word: bytes | None  # None: what is sought is not ASCII, so only other spellings can hold it
+    fold: Fold
+
+    def keep(self, data: bytes, starts: list[int], stops: list[int]) -> Bools:
+        """Which of the records at these ranges of some bytes, in order, may hold what is sought."""
+        kept = np.zeros(len(starts), np.bool_)
+        if self.word is None:
+            _mark(kept, data, starts, stops, _ANY_ESCAPE.search)
+        else:
+            word = self.word
+            folded = data.lower() if self.fold is fold_case else data
+            _mark_at(kept, starts, stops, lambda at: folded.find(word, at))
+            _mark(kept, data, starts, stops, _ASCII_ESCAPE.search)
+        if not data.isascii():
+            _mark(kept, data, starts, stops, _NOT_ASCII.search)
+        return kept
+
+
+def prefilter_of(needle: str, fold: Fold) -> Prefilter | None:
+    """The filter for a folded needle, or None where the bytes of a record tell nothing."""
+    if not needle.isascii():
+        return None if _ADDED_SIGN in needle else Prefilter(None, fold)
+    usable = [word for word in _WORD.findall(needle) if _is_usable(word)]
+    return Prefilter(max(usable, key=len).encode(), fold) if usable else None
+
+
+def adds_sentences(session: Session) -> Bools:
+    """Which entries, by place, have a text that says more than what is stored in them."""
+    columns = session.columns
+    sets_config: Bools = (columns.flags & Flag.CONFIG) != 0
+    return session.kinds.where(columns.kind, *_SENTENCES) | sets_config
+
+
+def _is_usable(word: str) -> bool:
+    if len(word) < _SHORTEST or _NUMBER.fullmatch(word):
+        return False
+    return not any(word.lower() in added for added in _ADDED)
+
+
+def _mark(
+    kept: Bools,
+    data: bytes,
+    starts: list[int],
+    stops: list[int],
+    search: Callable[[bytes, int], re.Match[bytes] | None],
+) -> None:
+    def find(at: int) -> int:
+        found = search(data, at)
+        return found.start() if found else -1
+
+    _mark_at(kept, starts, stops, find)
+
+
+def _mark_at(kept: Bools, starts: list[int], stops: list[int], find: Callable[[int], int]) -> None:
+    """Mark the records in which something is found, searching each to its first find only."""
+    at = find(0)
+    while at >= 0:
+        record = bisect_right(starts, at) - 1
+        kept[record] = True
+        at = find(max(at + 1, stops[record]))

@@ -1,0 +1,37 @@
+"""Prints the figures that the README shows: each a ratio against a peer or a limit."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import tempfile
+from pathlib import Path
+
+from tests.benchmarks import reading, screen
+from tests.benchmarks.sessions import chain, fan, forked, write_session
+from tests.benchmarks.table import Figure, print_table
+
+
+def main() -> None:
+    """Measure, print a table, and exit with 1 if a limit is passed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--entries", type=int, default=1_000_000)
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "tau-bench")
+    arguments = parser.parse_args()
+    folder, entries = arguments.folder, arguments.entries
+
+    large = write_session(folder / f"forked-{entries}.jsonl", entries, forked())
+    small = write_session(folder / "forked-1000.jsonl", 1000, forked())
+    deep = write_session(folder / "deep-50000.jsonl", 50_000, chain)
+    wide = write_session(folder / "wide-20000.jsonl", 20_000, fan)
+
+    figures: list[Figure] = [
+        *reading.figures(large, entries),
+        *reading.shape_figures({"50,000 deep": deep, "20,000 wide": wide}),
+        *asyncio.run(screen.figures(small, large)),
+    ]
+    print_table(figures)
+    raise SystemExit(any(figure.missed for figure in figures))
+
+
+main()

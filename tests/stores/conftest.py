@@ -1,0 +1,39 @@
+"""A store of which not all may be read."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import DATA
+
+_NOBODY = 65534
+
+
+@pytest.fixture
+def locked() -> Iterator[Path]:
+    """Case 42 as somebody sees it who may not read all of it.
+
+    Root may read everything, so root becomes somebody else meanwhile.
+    """
+    user = os.geteuid()
+    with tempfile.TemporaryDirectory() as base:
+        os.chmod(base, 0o755)
+        root = Path(base) / "sessions"
+        shutil.copytree(DATA / "bugcases" / "42-permission-denied" / "sessions", root)
+        closed = [root / "--proj-locked--", *root.glob("--proj-demo--/*noread*")]
+        for path in closed:
+            path.chmod(0)
+        if user == 0:
+            os.seteuid(_NOBODY)
+        try:
+            yield root
+        finally:
+            os.seteuid(user)
+            for path in closed:
+                path.chmod(0o755)

@@ -1,0 +1,78 @@
+"""What the tests of the screens share: an app over fixtures, and the screen as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from tau_browser.config import Settings
+from tau_browser.stores.targets import Target, store_over
+from tau_browser.tui.app import BrowserApp
+from tau_browser.tui.browser import BrowserScreen
+from tau_browser.tui.entry import EntryPane
+from tau_browser.tui.session_list import SessionList
+from tau_browser.tui.tree_view import TreeView
+
+WIDE = (140, 40)
+MEDIUM = (80, 24)
+SMALL = (40, 12)
+
+
+def browse(root: Path | str, opened: Path | str | None = None, **options: object) -> BrowserApp:
+    """An app over the sessions below a path; `opened` is open from the start."""
+    target = Target(store_over([str(root)], None), str(opened) if opened else None)
+    settings = Settings(Path("config.toml"), keys=options.pop("keys", {}))  # type: ignore[arg-type]
+    return BrowserApp(target, settings, {}, **options)  # type: ignore[arg-type]
+
+
+async def settle(pilot: Pilot[None]) -> None:
+    """Wait until nothing runs behind the screen and all that was posted is shown."""
+    for _ in range(3):
+        await pilot.pause()
+        await pilot.app.workers.wait_for_complete(_ending(pilot.app))
+    await pilot.pause()
+
+
+async def press(pilot: Pilot[None], *keys: str) -> None:
+    """Press keys and wait for what they lead to."""
+    await pilot.press(*keys)
+    await settle(pilot)
+
+
+def lines(app: BrowserApp) -> list[str]:
+    """The screen as text, a string per line."""
+    return [strip.text for strip in app.screen._compositor.render_strips()]
+
+
+def text(app: BrowserApp) -> str:
+    """The screen as one text."""
+    return "\n".join(lines(app))
+
+
+def tree(app: BrowserApp) -> TreeView:
+    return _browser(app).query_one(TreeView)
+
+
+def sessions(app: BrowserApp) -> SessionList:
+    return _browser(app).query_one(SessionList)
+
+
+def entry(app: BrowserApp) -> EntryPane:
+    return _browser(app).query_one(EntryPane)
+
+
+def chosen(app: BrowserApp) -> str:
+    """The id of the entry under the cursor."""
+    view = tree(app)
+    assert view.session is not None and view.entry is not None
+    return view.session.entry_id(view.entry)
+
+
+def _browser(app: BrowserApp) -> BrowserScreen:
+    return next(screen for screen in app.screen_stack if isinstance(screen, BrowserScreen))
+
+
+def _ending(app: BrowserApp) -> Iterable:
+    return [worker for worker in app.workers if not worker.is_finished]
