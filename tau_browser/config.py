@@ -100,7 +100,7 @@ def settings() -> Settings:
         stored = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return Settings(path)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: {error}; mend the file or move it away") from error
     known = {"theme": str, "ascii": bool, "keys": dict}
     for name, value in stored.items():
@@ -118,7 +118,7 @@ def remembered() -> dict[str, Any]:
     """What the app remembers between runs, such as the theme; {} where that is unreadable."""
     try:
         value = json.loads((state_folder() / "remembered.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
 
@@ -160,7 +160,7 @@ def _tau_config(env: Mapping[str, str]) -> dict[str, Any]:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: {error}; mend the file or move it away") from error
     if not isinstance(value, dict):
         raise ConfigError(f"{path}: must be a JSON object")

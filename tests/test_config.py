@@ -121,7 +121,11 @@ def test_no_prices(home: Path, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [("[]", "must be a JSON object"), ("{", "mend the file or move it away")],
+    [
+        ("[]", "must be a JSON object"),
+        ("{", "mend the file or move it away"),
+        pytest.param("[" * 100_000, "mend the file or move it away", id="deep"),
+    ],
 )
 def test_broken_config_of_tau_is_said(home: Path, text: str, reason: str) -> None:
     with pytest.raises(ConfigError, match=f"config.json: .*{reason}"):
@@ -153,6 +157,7 @@ def test_settings_are_read() -> None:
     [
         ("theme = ", "config.toml: .*mend the file or move it away"),
         ("theme = '\udcff'", "config.toml: .*mend the file or move it away"),
+        pytest.param("a = " + "[" * 100_000, "config.toml: .*mend the file", id="deep"),
         ("colour = 1", "config.toml: unknown setting 'colour'; known are theme, ascii, keys"),
         ("theme = 1", "config.toml: theme must be a str"),
         ("ascii = 'yes'", "config.toml: ascii must be a bool"),

@@ -7,6 +7,7 @@ more, and only the app imports Textual.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 from importlib import import_module
@@ -52,7 +53,8 @@ def main(argv: list[str] | None = None) -> int:
         return 141
     except OSError as error:
         _drop_output()
-        return _complain(Failure(error.strerror or str(error)))
+        what = f"{error.filename}: " if error.filename else ""
+        return _complain(Failure(f"{what}{error.strerror or error}"))
     except KeyboardInterrupt:
         return 130
     except SystemExit as stopped:  # argparse after --help and --version
@@ -209,8 +211,8 @@ def _write_utf8() -> None:
 
 def _drop_output() -> None:
     """Let what is still buffered go nowhere, so that the interpreter ends in peace."""
-    assert sys.stdout is not None
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with contextlib.suppress(OSError, AttributeError):  # it is no file, or there is none
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain(failure: Failure) -> int:
@@ -218,9 +220,7 @@ def _complain(failure: Failure) -> int:
     from tau_browser.model.text import safe_line
 
     kind = "error: " if failure.code == 2 else ""
-    try:
+    with contextlib.suppress(OSError):  # nobody listens
         for line in (f"{PROG}: {kind}{failure}", *(f"  {line}" for line in failure.details)):
             print(safe_line(line), file=sys.stderr)
-    except OSError:
-        pass  # nobody listens
     return failure.code

@@ -121,8 +121,8 @@ class Decoder:
         log = Log(
             header=self._header,
             columns=concatenate([*self._parts, tail]) if len(tail) else self._parts[0],
-            kinds=self._kinds,
-            roles=self._roles,
+            kinds=Names(self._kinds),
+            roles=Names(self._roles),
             usage=list(self._usage),
             diagnostics=list(self._diagnostics),
             size=self.size,

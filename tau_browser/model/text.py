@@ -29,6 +29,7 @@ _TABLE = {
     **_SEPARATORS,
 }
 _UNSAFE = re.compile(f"[{re.escape(''.join(map(chr, _TABLE)))}]")
+_LONGEST_ROW = 1000  # characters
 _LINE_TABLE = {**_TABLE, 0x09: " ", 0x0A: "␤"}
 
 
@@ -44,8 +45,10 @@ def safe_line(text: str) -> str:
 
 
 def first_line(text: str) -> str:
-    """The first line of what is left when blank space around it is gone, ready for a row."""
-    return safe_line(text.strip().partition("\n")[0].rstrip("\r"))
+    """The first line of what is left when blank space around it is gone, ready for a row: no
+    longer than any row."""
+    line = text.strip().partition("\n")[0].rstrip("\r")
+    return safe_line(line[:_LONGEST_ROW])
 
 
 def counted(count: int, name: str) -> str:

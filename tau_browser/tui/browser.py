@@ -148,7 +148,12 @@ class BrowserScreen(Screen[None]):
         if session is None or entry is None:
             return ""
         state = tree.state(entry)
-        words = [f"{tree.cursor + 1:,}/{tree.row_count():,}", state.word]
+        words = [f"{tree.cursor + 1:,}/{tree.row_count():,}"]
+        if tree.pattern is not None:
+            words.append(self._hit_position(entry))
+        if tree.marked:
+            words.append(f"{len(tree.marked)} marked")
+        words.append(state.word)
         if entry == session.leaf:
             words.append("the leaf: τ reopens here")
             words += self._legacy_cursor(session)
@@ -158,10 +163,6 @@ class BrowserScreen(Screen[None]):
             words.append(safe_line(time))
         if session.has(entry, Flag.COPIED):
             words.append("copied")
-        if tree.marked:
-            words.append(f"{len(tree.marked)} marked")
-        if tree.pattern is not None:
-            words.append(self._hit_position(entry))
         return " · ".join(words)
 
     def _legacy_cursor(self, session: Session) -> list[str]:
@@ -386,6 +387,7 @@ class BrowserScreen(Screen[None]):
         self._prompt.hide()
         self._tree.show_hits(None, np.empty(0, np.intp))
         self._entry.highlight(None)
+        self._show_status()
 
     def action_next_hit(self) -> None:
         self._go_to_hit(1)

@@ -275,7 +275,7 @@ def bugcase_files() -> Iterator[Any]:
                 yield pytest.param(path, expect, id=f"{case.parent.name}-{path.stem}")
 
 
-@pytest.mark.parametrize(("path", "expect"), bugcase_files())
+@pytest.mark.parametrize(("path", "expect"), list(bugcase_files()))
 def test_bugcase_gives_the_numbers_it_states(path: Path, expect: dict[str, Any]) -> None:
     session = load(path)
     expect = dict(expect)
@@ -287,7 +287,7 @@ def test_bugcase_gives_the_numbers_it_states(path: Path, expect: dict[str, Any])
     assert {name: facts[name] for name in expect} == expect
 
 
-@pytest.mark.parametrize(("path", "expect"), bugcase_files())
+@pytest.mark.parametrize(("path", "expect"), list(bugcase_files()))
 def test_bugcase_has_each_readable_record_in_the_tree_once(path: Path, expect: Any) -> None:
     if "utf16" not in path.name:
         assert_all_readable_records_are_entries(path.read_bytes())
@@ -301,7 +301,7 @@ def search_cases() -> Iterator[Any]:
                 yield pytest.param(paths, search, id=f"{case.parent.name}-{search['q']}")
 
 
-@pytest.mark.parametrize(("paths", "search"), search_cases())
+@pytest.mark.parametrize(("paths", "search"), list(search_cases()))
 def test_bugcase_texts_hold_what_is_to_be_found(paths: list[Path], search: Any) -> None:
     def folded(text: str) -> str:
         return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())

@@ -13,6 +13,7 @@ import pytest
 from tests.conftest import DATA
 
 _NOBODY = 65534
+_TEMPORARY = tempfile.gettempdir()  # tests may set another, that only they may look into
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def locked() -> Iterator[Path]:
     Root may read everything, so root becomes somebody else meanwhile.
     """
     user = os.geteuid()
-    with tempfile.TemporaryDirectory() as base:
+    with tempfile.TemporaryDirectory(dir=_TEMPORARY) as base:
         os.chmod(base, 0o755)
         root = Path(base) / "sessions"
         shutil.copytree(DATA / "bugcases" / "42-permission-denied" / "sessions", root)

@@ -114,6 +114,7 @@ def test_walk_search_and_quit(terminal: Terminal) -> None:
     terminal.press("?")
     terminal.wait_for("Everywhere")
     terminal.press("Escape")
+    terminal.wait_for(lambda screen: "Everywhere" not in screen)
     terminal.press("q")
     terminal.wait_for("exit 0")
 

@@ -6,6 +6,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
@@ -52,6 +53,11 @@ class _Job:
     styles: dict[str, Style] = field(default_factory=dict)
     glyphs: Glyphs = UNICODE
     pictures: bool = False
+
+    @property
+    def identity(self) -> tuple[str, int, int]:
+        """What stays the same of an entry when its session is read anew."""
+        return self.session.id, self.place, int(self.session.columns.key[self.place])
 
     def sections(self) -> Iterator[Section]:
         """What is shown, before it is drawn."""
@@ -117,6 +123,7 @@ class EntryPane(ScrollView, can_focus=True):
         self._view = View()
         self._drawing = _Drawing(_NOTHING)
         self._drawings: OrderedDict[tuple, _Drawing] = OrderedDict()
+        self._asked: tuple | None = None
         self._generation = 0
         self._strips: dict[int, Strip] = {}
         self._base: Style | None = None
@@ -145,10 +152,11 @@ class EntryPane(ScrollView, can_focus=True):
         else:
             ledger = Ledger(session, self._prices)
             self._drawings.clear()
-        if before is None or (session.id, place) != (before.session.id, before.place):
+        job = _Job(session, ledger, place, state, self._view)
+        if before is None or job.identity != before.identity:
             self._view = replace(self._view, more=0)
             self._is_new = True
-        self._job = _Job(session, ledger, place, state, self._view)
+        self._job = replace(job, view=self._view)
         self._request(_DELAY)
 
     def clear(self) -> None:
@@ -271,14 +279,15 @@ class EntryPane(ScrollView, can_focus=True):
     def _request(self, delay: float) -> None:
         """Show what is wanted now: from the drawings that are kept, or drawn after a while."""
         self._generation += 1
-        key = self._key()
+        key = self._asked = self._key()
         if key is None:
             return
         if key in self._drawings:
             self._drawings.move_to_end(key)
             self._accept(self._drawings[key], is_whole=True)
         else:
-            self.run_worker(self._draw_after(delay), exclusive=True, group="entry")
+            drawing = partial(self._draw_after, delay, self._generation)
+            self.run_worker(drawing, exclusive=True, group="entry")
 
     def _key(self) -> tuple | None:
         """What a drawing depends on within one session; None if there is none to be made."""
@@ -289,9 +298,9 @@ class EntryPane(ScrollView, can_focus=True):
     def _width(self) -> int:
         return max(0, self.size.width - 2 * _MARGIN)
 
-    async def _draw_after(self, delay: float) -> None:
+    async def _draw_after(self, delay: float, generation: int) -> None:
         await asyncio.sleep(delay)
-        if self._job is None:
+        if self._job is None or generation != self._generation:
             return
         job = replace(
             self._job,
@@ -302,7 +311,7 @@ class EntryPane(ScrollView, can_focus=True):
         )
         # the first rows are shown at once, unless that would scroll away from where we are
         first = self.size.height if self._is_new or not self.scroll_offset.y else None
-        await asyncio.to_thread(self._draw, job, self._generation, first)
+        await asyncio.to_thread(self._draw, job, generation, first)
 
     def _draw(self, job: _Job, generation: int, first: int | None) -> None:
         """In a thread: draw until done, or until something else is wanted."""
@@ -333,8 +342,8 @@ class EntryPane(ScrollView, can_focus=True):
         message.stop()
         if message.generation != self._generation:
             return
-        if message.is_whole and (key := self._key()):
-            self._drawings[key] = message.drawing
+        if message.is_whole and self._asked is not None:
+            self._drawings[self._asked] = message.drawing
             while len(self._drawings) > _KEPT_DRAWINGS:
                 self._drawings.popitem(last=False)
         self._accept(message.drawing, message.is_whole)
@@ -354,12 +363,13 @@ class EntryPane(ScrollView, can_focus=True):
             self.post_message(self.Shown(self))
 
     def _find(self) -> None:
-        self._finder.find(self._drawing.rows, self._width)
+        self._finder.find(self._drawing.rows if self._job else [], self._width)
         self._strips.clear()
         self.refresh()
 
     def on_resize(self, event: Resize) -> None:
-        self._request(_DELAY)
+        if self._key() != self._asked:  # a change of height leaves the rows as they are
+            self._request(_DELAY)
 
     def _on_theme(self, theme: Theme) -> None:
         self._request(0)
@@ -380,9 +390,9 @@ class EntryPane(ScrollView, can_focus=True):
         width = self.size.width
         strips = [self._strip(at, width) for at in range(first, first + crop.height)]
         left, right = crop.column_span
-        return (
-            strips if (left, right) == (0, width) else [strip.crop(left, right) for strip in strips]
-        )
+        if (left, right) == (0, width):
+            return strips
+        return [strip.crop(left, right) for strip in strips]
 
     def _strip(self, at: int, width: int) -> Strip:
         rows = self._drawing.rows

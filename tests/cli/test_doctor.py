@@ -1,0 +1,91 @@
+"""`tau-browse doctor`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tau_browser import __version__, config
+from tests.cli.conftest import Run
+from tests.stores.test_tau_file import write
+
+
+def test_healthy(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(home / ".tau" / "sessions" / "--x--" / "s.jsonl")
+    (home / ".tau" / "sessions" / "--x--" / "t.jsonl.gz").write_bytes(b"")
+    models = {"models": {"a": {"cost": {"input": 1}}}}
+    (home / ".tau" / "config.json").write_text(json.dumps(models))
+    monkeypatch.setenv("TERM", "xterm-\x1b[31m")
+    result = run("doctor", "--json")
+    report = result.json
+    assert (result.code, result.err) == (0, "")
+    assert report["version"] == __version__
+    assert report["packages"]["msgspec"]
+    assert report["home"] == {"path": str(home / ".tau"), "origin": "default"}
+    (own, here) = report["roots"]
+    assert (own["exists"], own["sessions"], own["unreadable"]) == (True, 1, 1)
+    assert own["path"] == here["path"]  # the command runs in the home folder
+    assert report["folders"]["cache"] == str(config.cache_folder())
+    assert report["settings"] == {
+        "path": str(config.config_folder() / "config.toml"),
+        "exists": False,
+    }
+    assert report["prices"] == 1
+    assert report["catalog"]["bytes"] is None
+    assert report["terminal"]["variables"]["TERM"] == "xterm-\x1b[31m"
+    assert report["problems"] == []
+
+    run("ls")
+    assert run("doctor", "--json").json["catalog"]["bytes"] > 0
+    people = run("doctor")
+    assert people.code == 0 and people.out.endswith("no problems\n")
+    assert "1 sessions, 1 unreadable" not in people.out and "1 session, 1 unreadable" in people.out
+
+
+def break_tau_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TAU_HOME", "/no/such")
+
+
+def break_tau_config(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / ".tau").mkdir()
+    (home / ".tau" / "config.json").write_text("{")
+
+
+def break_settings(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config.config_folder().mkdir(parents=True)
+    (config.config_folder() / "config.toml").write_text("colour = 1")
+
+
+@pytest.mark.parametrize(
+    ("harm", "reason"),
+    [
+        (break_tau_home, "TAU_HOME=/no/such is not a directory"),
+        (break_tau_config, "config.json: "),
+        (break_settings, "config.toml: unknown setting 'colour'"),
+    ],
+)
+def test_problem_is_reported_not_raised(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch, harm: Any, reason: str
+) -> None:
+    harm(home, monkeypatch)
+    result = run("doctor", "--json")
+    (problem,) = result.json["problems"]
+    assert result.code == 2 and result.err == "" and reason in problem
+    people = run("doctor")
+    assert people.code == 2 and f"problem: {problem}" in people.out
+
+
+def test_missing_session_dir_is_a_problem(run: Run) -> None:
+    result = run("doctor", "--session-dir", "gone", "--json")
+    assert result.code == 2
+    assert result.json["problems"] == ["--session-dir gone is not a directory"]
+
+
+def test_root_that_may_not_be_listed_is_a_problem(run: Run, locked_out: Path) -> None:
+    folder = locked_out / "--proj-locked--"
+    result = run("doctor", "--session-dir", folder, "--json")
+    assert result.code == 2
+    assert result.json["problems"] == [f"{folder}: permission denied"]

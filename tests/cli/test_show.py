@@ -1,0 +1,225 @@
+"""`tau-browse show`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tau_browser.model.times import parse_time
+from tests.cli.conftest import Run
+from tests.conftest import DATA, HEADER, load, log_of, message
+
+FIXTURES = sorted((DATA / "tau").glob("*.jsonl"))
+FORKED = DATA / "tau" / "02-forked-tree.jsonl"
+
+
+def write(path: Path, *records: Any) -> Path:
+    path.write_bytes(log_of(records))
+    return path
+
+
+def states(answer: Any) -> dict[str, str]:
+    return {entry["id"]: entry["state"] for entry in answer["entries"]}
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
+def test_json_is_what_tau_itself_makes_of_the_session(run: Run, path: Path) -> None:
+    expected = json.loads((path.parent / "expected" / f"{path.stem}.json").read_bytes())
+    result = run("show", path, "--json")
+    answer = result.json
+    assert result.code == 0 and result.err == ""
+    assert list(answer) == (
+        ["session", "entries", "roots", "forks", "leaf", "path", "context", "diagnostics"]
+    )
+    header = expected["header"]
+    assert answer["session"] == {
+        "ref": str(path),
+        "id": header["id"],
+        "title": expected["display_title"],
+        "cwd": header["cwd"],
+        "store": "tau",
+        "path": str(path),
+        "created": header["timestamp"],
+        "modified": answer["session"]["modified"],
+        "entries": expected["entries_after_fold"],
+        "parent": header["parent"],
+        "diagnostics": 0,
+        "name": expected["name"],
+        "messages": expected["listing"]["message_count"],
+        "forks": len(expected["forks"]),
+        "unreadable": 0,
+        "config": expected["config"],
+    }
+    assert parse_time(answer["session"]["modified"]) == parse_time(expected["listing"]["modified"])
+    assert sorted(entry["id"] for entry in answer["entries"]) == sorted(expected["preorder"])
+    for field in ("roots", "path"):
+        assert answer[field] == expected[field]
+    assert sorted(answer["forks"]) == sorted(expected["forks"])
+    assert answer["leaf"] == expected["default_leaf"]
+    assert answer["context"] == expected["context_entry_ids"]
+    assert answer["diagnostics"] == []
+    state = states(answer)
+    assert {entry for entry, word in state.items() if word == "incomplete"} == set(
+        expected["incomplete"]
+    )
+    assert set(state.values()) <= {"path", "abandoned", "folded", "incomplete"}
+    assert {entry for entry in expected["path"] if state[entry] == "folded"} == set(
+        expected["path"]
+    ) - set(expected["context_entry_ids"])
+
+
+def test_entries_field_by_field(run: Run) -> None:
+    session = load(FORKED)
+    entries = run("show", FORKED, "--json").json["entries"]
+    assert [entry["id"] for entry in entries] == session.ids(session.tree.order)
+    depth: dict[str | None, int] = {None: 0}
+    for entry in entries:
+        (place,) = session.find(entry["id"])
+        record = session.record(place)
+        assert list(entry) == ["id", "parent", "kind", "role", "time", "text", "depth", "state"]
+        assert entry["parent"] == record["parentId"]
+        assert entry["kind"] == record["type"]
+        assert entry["role"] == record.get("message", {}).get("role")
+        assert entry["time"] == record["timestamp"]
+        assert entry["text"] == session.text(place)
+        assert entry["depth"] == depth[entry["parent"]] + 1  # parents come before their children
+        depth[entry["id"]] = entry["depth"]
+
+
+def test_each_state_has_its_word(run: Run, tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "s.jsonl",
+        message("old", None),
+        message("left", "old"),
+        message("kept", "old"),
+        {"type": "compaction", "id": "c", "parentId": "kept", "firstKeptId": "kept"},
+        message("lost", "gone"),
+        message("leaf", "c"),
+        message("torn", "leaf", role="assistant", status="incomplete"),
+    )
+    assert states(run("show", path, "--json").json) == {
+        "old": "folded",
+        "left": "abandoned",
+        "kept": "path",
+        "c": "path",
+        "leaf": "path",
+        "torn": "incomplete",
+        "lost": "detached",
+    }
+
+
+def test_findings_say_where(run: Run) -> None:
+    answer = run(
+        "show", DATA / "tau" / "corrupt" / "c04-invalid-json-mid-file.jsonl", "--json"
+    ).json
+    (finding,) = answer["diagnostics"]
+    assert (finding["line"], finding["byte"], finding["severity"]) == (7, 1331, "unreadable")
+    assert "not JSON" in finding["reason"]
+    assert list(finding) == ["line", "byte", "reason", "severity"]
+    assert answer["session"]["unreadable"] == 1
+
+
+def test_empty_session(run: Run, tmp_path: Path) -> None:
+    answer = run("show", write(tmp_path / "s.jsonl"), "--json").json
+    assert answer["entries"] == answer["roots"] == answer["path"] == answer["context"] == []
+    assert answer["leaf"] is None and answer["session"]["entries"] == 0
+    assert run("show", tmp_path / "s.jsonl").code == 0
+
+
+def test_numbers_as_times_and_entries_without_anything(run: Run, tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "s.jsonl",
+        {"type": "message", "id": "n", "parentId": None, "timestamp": 1772359201000},
+        {"parentId": "n"},
+    )
+    one, other = run("show", path, "--json").json["entries"]
+    assert one["time"] == "2026-03-01T10:00:01.000Z" and one["role"] is None
+    assert other == {
+        "id": "line-3",
+        "parent": "n",
+        "kind": "",
+        "role": None,
+        "time": None,
+        "text": "",
+        "depth": 2,
+        "state": "abandoned",
+    }
+
+
+def test_deep_chain(run: Run, tmp_path: Path) -> None:
+    chain = (message(f"n{at}", f"n{at - 1}" if at else None) for at in range(20_000))
+    answer = run("show", write(tmp_path / "s.jsonl", *chain), "--json").json
+    assert answer["leaf"] == "n19999" and answer["entries"][-1]["depth"] == 20_000
+    assert "n19999" in run("show", tmp_path / "s.jsonl").out
+
+
+# As of another entry
+
+
+def test_path_context_and_states_as_of_an_entry(run: Run) -> None:
+    answer = run("show", FORKED, "--json", "--at", "39d967af").json
+    assert answer["leaf"] == "29990503"
+    assert answer["path"][-1] == answer["context"][-1] == "39d967af"
+    state = states(answer)
+    assert state["39d967af"] == "path" and state["29990503"] == "abandoned"
+
+
+def test_entry_by_the_beginning_of_its_id(run: Run) -> None:
+    assert run("show", FORKED, "--json", "--at", "39d9").json["path"][-1] == "39d967af"
+
+
+def test_unknown_entry_is_nothing_found(run: Run) -> None:
+    result = run("show", FORKED, "--at", "zz")
+    assert (result.code, result.out) == (1, "")
+    assert result.err == "tau-browse: no entry 'zz' in the session\n"
+
+
+def test_ambiguous_entry_lists_the_candidates(run: Run) -> None:
+    result = run("show", DATA / "tau" / "corrupt" / "c05-duplicate-id.jsonl", "--at", "8cbe5f57")
+    assert result.code == 2
+    assert result.err.splitlines() == [
+        "tau-browse: error: '8cbe5f57' names 2 entries",
+        "  8cbe5f57  line 6",
+        "  8cbe5f57  line 28",
+    ]
+
+
+# For people
+
+
+def test_tree_for_people(run: Run, tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "s.jsonl",
+        message("a", None, "a question"),
+        message("b", "a", "an answer\nin lines", "assistant"),
+        message("c", "b", "another way"),
+        message("d", "b", "日本語"),
+    )
+    with path.open("ab") as file:
+        file.write(b'{"torn')
+    assert run("show", path).out.splitlines() == [
+        "a question",
+        "  id         s1",
+        f"  file       {path}",
+        "  directory  /proj/demo",
+        "  created    2026-03-01 10:00:00",
+        "  modified   2026-03-01 10:00:01",
+        "",
+        "a  2026-03-01 10:00:01             user: a question",
+        "b  2026-03-01 10:00:01               assistant: an answer",
+        "c  2026-03-01 10:00:01  abandoned      user: another way",
+        "d  2026-03-01 10:00:01             user: 日本語  <- leaf",
+        "",
+        f"pending: line 6, byte {path.stat().st_size - 6}: "
+        "the last line is incomplete (6 bytes): still being written",
+        "4 entries, 1 fork, 0 unreadable, 1 finding",
+    ]
+
+
+def test_reading_the_first_session_of_a_folder(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    write(tmp_path / "deep" / "s.jsonl", message("a", None, "only one"))
+    assert run("show", tmp_path, "--json").json["session"]["id"] == HEADER["id"]
