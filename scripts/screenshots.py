@@ -28,7 +28,7 @@ def demo(title: str, **options: object) -> BrowserApp:
 PICTURES = {
     "browser": (demo, {"title": "branch_summary"}, (140, 40), ["plus"]),
     "light": (demo, {"title": "jmfts_search", "theme": "textual-light"}, (140, 40), ["plus"]),
-    "find": (demo, {"title": "compaction"}, (140, 40), ["slash", *"retry", "enter", "n"]),
+    "find": (demo, {"title": "compaction"}, (140, 40), ["slash", *"sqlite", "enter", "n"]),
     "model-view": (demo, {"title": "compaction"}, (140, 40), ["c"]),
     "small": (demo, {"title": "turn_error"}, (80, 24), ["plus"]),
 }

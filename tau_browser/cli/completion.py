@@ -19,7 +19,7 @@ def script(prog: str, shell: str) -> str:
     return shellcode([prog], shell=shell)
 
 
-def complete(parser: argparse.ArgumentParser) -> None:
+def answer(parser: argparse.ArgumentParser) -> None:
     """Answer the shell and end the process."""
     argcomplete.autocomplete(parser, always_complete_options=False)
 

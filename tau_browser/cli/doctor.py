@@ -17,12 +17,14 @@ from typing import Any, TypeVar
 
 from tau_browser import __version__, config
 from tau_browser.cli import places
-from tau_browser.cli.output import Failure, Printer, print_json
+from tau_browser.cli.output import Failure, Printer, is_terminal, print_json
+from tau_browser.model.text import counted
 from tau_browser.stores.store import Listed
 from tau_browser.stores.targets import store_over
 from tau_browser.stores.tau_file import TauFileStore
 
 _PACKAGES = ("textual", "rich", "msgspec", "numpy", "httpx", "rich-pixels")
+_OPTIONAL = {"rich-pixels": "draws images where the terminal can"}
 _TERMINAL = ("TERM", "COLORTERM", "NO_COLOR", "TMUX", "SSH_TTY", "LANG", "LC_ALL")
 
 Found = TypeVar("Found")
@@ -45,7 +47,7 @@ def report_on(args: argparse.Namespace) -> dict[str, Any]:
     def told(ask: Callable[[], Found]) -> Found | None:
         try:
             return ask()
-        except (config.ConfigError, Failure) as error:
+        except (config.ConfigError, Failure, OSError) as error:
             if str(error) not in problems:
                 problems.append(str(error))
             return None
@@ -82,7 +84,7 @@ def _root(root: config.Root, problems: list[str]) -> dict[str, Any]:
     return {
         "path": str(root.path),
         "origin": root.origin,
-        "exists": root.path.is_dir(),
+        "exists": os.path.isdir(root.path),
         "sessions": sessions,
         "unreadable": len(unlisted),
     }
@@ -91,20 +93,20 @@ def _root(root: config.Root, problems: list[str]) -> dict[str, Any]:
 def _settings(settings: config.Settings | None) -> dict[str, Any] | None:
     if settings is None:
         return None
-    return {"path": str(settings.path), "exists": settings.path.is_file()}
+    return {"path": str(settings.path), "exists": os.path.isfile(settings.path)}
 
 
 def _catalog(roots: list[str]) -> dict[str, Any]:
     path = TauFileStore(roots, config.cache_folder()).catalog_path
     assert path is not None
-    size = path.stat().st_size if path.is_file() else None
+    size = os.path.getsize(path) if os.path.isfile(path) else None
     return {"path": str(path), "bytes": size}
 
 
 def _terminal() -> dict[str, Any]:
     columns, lines = shutil.get_terminal_size()
     return {
-        "is_terminal": sys.stdin.isatty() and sys.stdout.isatty(),
+        "is_terminal": is_terminal(),
         "columns": columns,
         "lines": lines,
         "variables": {name: os.environ[name] for name in _TERMINAL if name in os.environ},
@@ -120,7 +122,9 @@ def _version_of(package: str) -> str | None:
 
 def _print(report: dict[str, Any], printer: Printer) -> None:
     rows = [("tau-browse", report["version"]), ("Python", report["python"])]
-    rows += [(name, found or "not installed") for name, found in report["packages"].items()]
+    for name, found in report["packages"].items():
+        use = f" (optional: {_OPTIONAL[name]})" if name in _OPTIONAL else ""
+        rows.append((name, found or f"not installed{use}"))
     home = report["home"]
     rows.append(("τ's home", f"{home['path']} ({home['origin']})" if home else "unknown"))
     rows += [("sessions in", _root_line(root)) for root in report["roots"]]
@@ -150,5 +154,6 @@ def _print(report: dict[str, Any], printer: Printer) -> None:
 def _root_line(root: dict[str, Any]) -> str:
     if not root["exists"]:
         return f"{root['path']} ({root['origin']}): no such folder"
+    sessions = counted(root["sessions"], "session")
     unreadable = f", {root['unreadable']:,} unreadable" if root["unreadable"] else ""
-    return f"{root['path']} ({root['origin']}): {root['sessions']:,} sessions{unreadable}"
+    return f"{root['path']} ({root['origin']}): {sessions}{unreadable}"

@@ -27,6 +27,11 @@ class Failure(Exception):
         self.details = details
 
 
+def is_terminal() -> bool:
+    """Whether a person sits at both ends: what is typed and what is printed."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+
+
 @dataclass(frozen=True, slots=True)
 class Printer:
     """Prints for people. Whatever it is given is data: nothing in it can act on a terminal."""

@@ -112,7 +112,7 @@ def _entries(session: Session, place: int) -> Iterator[dict[str, Any]]:
 
 
 def _print(target: Target, session: Session, place: int, printer: Printer) -> None:
-    summary = summary_of(session)
+    summary, config = summary_of(session), config_at(session, place)
     printer.line(summary.title)
     facts = [
         ("id", summary.id),
@@ -121,7 +121,7 @@ def _print(target: Target, session: Session, place: int, printer: Printer) -> No
         ("created", shown_time(summary.created)),
         ("modified", shown_time(summary.modified)),
         ("fork of", summary.parent or ""),
-        ("config", config_line(config_at(session, place))),
+        ("config", config_line(config) if config else ""),
     ]
     printer.table([(f"  {name}", value) for name, value in facts if value])
     printer.line()
@@ -130,7 +130,7 @@ def _print(target: Target, session: Session, place: int, printer: Printer) -> No
     if entries:
         printer.table(
             [
-                _cells(session, at, depth, State(int(state[at])))
+                _cells(session, at, depth, State(int(state[at])), _mark(session, at, place))
                 for at, depth in zip(entries, outline.depth.tolist(), strict=True)
             ]
         )
@@ -142,15 +142,22 @@ def _print(target: Target, session: Session, place: int, printer: Printer) -> No
     printer.line(", ".join(parts))
 
 
-def _cells(session: Session, place: int, depth: int, state: State) -> list[str]:
+def _mark(session: Session, at: int, place: int) -> str:
+    """What is special about an entry, seen from `place`."""
+    if at == session.leaf:
+        return "  <- leaf"
+    return "  <- as of here" if at == place else ""
+
+
+def _cells(session: Session, place: int, depth: int, state: State, mark: str) -> list[str]:
     record = session.record(place)
     label = label_of(session, place, record)
     if len(label) > _LABEL_LENGTH:
         label = f"{label[: _LABEL_LENGTH - 1]}…"
-    said = f"{'  ' * depth}{speaker_of(record)}: {label}".rstrip(": ")
+    said = f"{'  ' * depth}{speaker_of(record)}" + (f": {label}" if label else "")
     return [
         session.entry_id(place),
         shown_time(stamp_text(record.get("timestamp"))),
         "" if state is State.PATH else state.word,
-        f"{said}  <- leaf" if place == session.leaf else said,
+        said + mark,
     ]

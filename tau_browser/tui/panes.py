@@ -42,7 +42,7 @@ class Panes(Container):
     def __init__(self, sessions: Pane, tree: Pane, entry: Pane) -> None:
         super().__init__()
         self._panes = {"sessions": sessions, "tree": tree, "entry": entry}
-        self._weights = {"sessions": 4, "tree": 7, "entry": 7}
+        self._weights = {"sessions": 4, "tree": 6, "entry": 6}
         self._hidden: set[str] = set()
         self._zoomed = False
         self.focused = "sessions"
@@ -108,7 +108,7 @@ class Panes(Container):
     def _share_out(self, shown: set[str], width: int) -> None:
         """The sessions get their share of the whole width, the rest is for tree and entry."""
         beside = [self._weights[name] for name in ("tree", "entry") if name in shown]
-        total = self._weights["sessions"] + (sum(beside) if width >= _WIDE else 7)
+        total = self._weights["sessions"] + (sum(beside) if width >= _WIDE else 6)
         columns = max(20, width * self._weights["sessions"] // total)
         self._panes["sessions"].styles.width = columns if beside else "100%"
 

@@ -56,9 +56,9 @@ class RowsView(ScrollView, can_focus=True):
         }
         & > .rows--dim { text-style: dim; }
         & > .rows--strong { text-style: bold; }
-        & > .rows--accent { color: $accent; }
-        & > .rows--warning { color: $warning; }
-        & > .rows--error { color: $error; }
+        & > .rows--accent { color: $text-accent; }
+        & > .rows--warning { color: $text-warning; }
+        & > .rows--error { color: $text-error; }
         & > .rows--hit { text-style: reverse underline; }
         & > .rows--bar { color: $primary; }
     }

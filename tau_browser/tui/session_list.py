@@ -148,7 +148,7 @@ class SessionList(RowsView):
         if empty:
             right.append(("empty", "dim"))
         right.append((f"{summary.entries:,}", "dim"))
-        if width >= 34:
+        if width >= 44:
             right.append((self._when(listed), "dim"))
         if modified_ms(listed) > time.time() * 1000 + _CLOCK_SKEW_MS:
             right.append(("clock?", "warning"))

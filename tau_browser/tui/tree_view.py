@@ -31,6 +31,9 @@ _STATE_STYLES = {
 }
 
 
+_ROOM_FOR_TIMES = 64  # columns below which what is said needs the space more
+
+
 class TreeView(RowsView):
     """One session, all of it or what the model saw at one of its entries."""
 
@@ -377,7 +380,7 @@ class TreeView(RowsView):
         if place == session.leaf:
             badges.append((f"{glyphs.leaf} leaf", "accent strong"))
         time = safe_line(stamp_text(record.get("timestamp")))[11:19]
-        if time and width >= 44:
+        if time and width >= _ROOM_FOR_TIMES:
             badges.append((time, "dim"))
         return [piece for badge in badges for piece in ((" ", ""), badge)]
 

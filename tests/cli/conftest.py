@@ -59,6 +59,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 def locked_out(run: Run, request: pytest.FixtureRequest) -> Path:
     """The store of which not all may be read. What the command imports only when it is needed is
     imported before: afterwards that may not be readable either."""
-    run("ls")
+    for verb in ("ls", "doctor"):
+        run(verb)
     root: Path = request.getfixturevalue("locked")
     return root

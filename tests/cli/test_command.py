@@ -43,19 +43,23 @@ def test_help_names_every_verb_and_the_rules(run: Run, argv: list[str]) -> None:
         assert word in result.out
 
 
-def test_options_may_stand_before_the_verb(run: Run, tmp_path: Path) -> None:
+def test_options_may_stand_before_the_verb(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(tmp_path / "r" / "s.jsonl", "sid")
     for argv in (
         ["--session-dir", "r", "ls"],
         ["--session-dir=r", "ls"],
         ["ls", "--session-dir=r"],
     ):
-        os.chdir(tmp_path)
+        monkeypatch.chdir(tmp_path)
         assert "sid" in run(*argv).out
 
 
-def test_verb_wins_over_a_file_of_its_name(run: Run, tmp_path: Path) -> None:
-    os.chdir(tmp_path)
+def test_verb_wins_over_a_file_of_its_name(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     write(tmp_path / "ls", "named-ls")
     assert run("ls").code == 1
     assert run("show", "./ls", "--json").json["session"]["id"] == "named-ls"
@@ -188,7 +192,7 @@ def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_nothing_stored_acts_on_a_terminal(
-    run: Run, hostile: Path, capsysbinary: pytest.CaptureFixture[bytes]
+    hostile: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     sessions = sorted(map(str, hostile.rglob("*.jsonl")))
     gone = f"{hostile}/gone\x1b[2J.jsonl"
@@ -285,17 +289,11 @@ def test_full_disk_is_one_line(tmp_path: Path) -> None:
 
 def test_without_any_output_it_still_answers(tmp_path: Path) -> None:
     write(tmp_path / "s.jsonl")
-    for argv in (
-        ["ls", str(tmp_path), "--json"],
-        ["show", str(tmp_path), "--json"],
-        ["gone.jsonl"],
-    ):
-        done = subprocess.run(
-            ["sh", "-c", 'exec "$@" >&- 2>&-', "sh", *PROGRAM, *argv],
-            env=environment(tmp_path),
-            check=False,
-        )
-        assert done.returncode == (2 if "gone.jsonl" in argv else 0)
+    closed = ["sh", "-c", 'exec "$@" >&- 2>&-', "sh", *PROGRAM]
+    for words, code in (("ls .", 0), ("show . --json", 0), ("find . zz", 1), ("gone.jsonl", 2)):
+        command = [*closed, *words.split()]
+        done = subprocess.run(command, env=environment(tmp_path), cwd=tmp_path, check=False)
+        assert done.returncode == code
 
 
 def test_interrupt_is_quiet(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

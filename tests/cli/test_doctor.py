@@ -42,7 +42,7 @@ def test_healthy(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("doctor", "--json").json["catalog"]["bytes"] > 0
     people = run("doctor")
     assert people.code == 0 and people.out.endswith("no problems\n")
-    assert "1 sessions, 1 unreadable" not in people.out and "1 session, 1 unreadable" in people.out
+    assert ": 1 session, 1 unreadable" in people.out
 
 
 def break_tau_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,5 +87,5 @@ def test_missing_session_dir_is_a_problem(run: Run) -> None:
 def test_root_that_may_not_be_listed_is_a_problem(run: Run, locked_out: Path) -> None:
     folder = locked_out / "--proj-locked--"
     result = run("doctor", "--session-dir", folder, "--json")
-    assert result.code == 2
-    assert result.json["problems"] == [f"{folder}: permission denied"]
+    assert (result.code, result.err) == (2, "")
+    assert f"{folder}: permission denied" in result.json["problems"]

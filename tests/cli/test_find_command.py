@@ -121,11 +121,11 @@ def test_expression_without_end_is_stopped(
     monkeypatch.setattr("tau_browser.search.find._PATIENCE", 0.01)
     path = tmp_path / "s.jsonl"
     path.write_bytes(log_of([message("a", None, "a" * 64 + "!")]))
-    result = run("find", path, "--regex", "(a+)+(a+)+(a+)+$")
+    result = run("find", path, "--regex", "(?:a|aa)+$")
     assert result.code == 2 and "takes too long" in result.err
 
 
-@pytest.mark.parametrize("limit", ["0", "-1", "x", "", "٣"])
+@pytest.mark.parametrize("limit", ["0", "-1", "x", ""])
 def test_limit_must_be_a_number_from_one(run: Run, path: Path, limit: str) -> None:
     result = run("find", path, "needle", f"--limit={limit}")
     assert result.code == 2 and "must be a whole number from 1" in result.err

@@ -167,6 +167,13 @@ def test_path_context_and_states_as_of_an_entry(run: Run) -> None:
     assert state["39d967af"] == "path" and state["29990503"] == "abandoned"
 
 
+def test_people_see_as_of_which_entry(run: Run) -> None:
+    lines = run("show", FORKED, "--at", "39d967af").out.splitlines()
+    (here,) = [line for line in lines if line.endswith("  <- as of here")]
+    (leaf,) = [line for line in lines if line.endswith("  <- leaf")]
+    assert here.startswith("39d967af") and "abandoned" in leaf
+
+
 def test_entry_by_the_beginning_of_its_id(run: Run) -> None:
     assert run("show", FORKED, "--json", "--at", "39d9").json["path"][-1] == "39d967af"
 

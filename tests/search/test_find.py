@@ -378,7 +378,7 @@ def test_expression_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("tau_browser.search.find._PATIENCE", 0.01)
     session = session_of_texts("a" * 64 + "!")
     with pytest.raises(QueryError, match="takes too long"):
-        hits(session, r"(?:a|a|aa)+$(?<!!)b|(a+)+(a+)+(a+)+$", regex=True)
+        hits(session, "(?:a|aa)+$", regex=True)
 
 
 # One line around the first match

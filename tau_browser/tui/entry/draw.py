@@ -37,8 +37,8 @@ from tau_browser.tui.glyphs import ASCII, Glyphs
 Row = list[Segment]
 
 _TAB = 4
-_MOST_PROSE = 40_000
-"""Characters of Markdown that are laid out; a longer text stays plain, which costs nothing."""
+_MOST_LAID_OUT = 40_000
+"""Characters of one text that Rich lays out; a longer one is folded, which costs nothing."""
 
 
 class Canvas:
@@ -95,7 +95,7 @@ class Canvas:
             case Plain(text, style):
                 return self._plain(text, style)
             case Prose(text):
-                laid_out = prose(text) if len(text) <= _MOST_PROSE else None
+                laid_out = prose(text) if len(text) <= _MOST_LAID_OUT else None
                 return self._rich(laid_out) if laid_out else self._plain(text, "")
             case Code(text, file):
                 return self._rich(coloured(text, lexer_of_file(file)))
@@ -137,9 +137,17 @@ class Canvas:
             before = [Segment(" " * hang)]
 
     def _plain(self, text: str, style: str) -> Iterator[Row]:
+        """Text line by line. Most of it needs no layout by Rich: that costs 20 times as much."""
         shown = self._style(style)
-        for line in text.split("\n"):
-            for piece in _folded(line, self.width):
+        for line in text.expandtabs(_TAB).split("\n"):
+            if line.isascii():
+                pieces = _folded(line, self.width)
+            elif len(text) <= _MOST_LAID_OUT:
+                yield from self._rich(Text(line, shown))
+                continue
+            else:
+                pieces = chop_cells(line, self.width) or [line]
+            for piece in pieces:
                 yield [Segment(piece, shown)]
 
     def _diff(self, text: str) -> Iterator[Row]:
@@ -185,8 +193,11 @@ def _line(spans: Iterable[tuple[str, str]]) -> Text:
 
 
 def _folded(line: str, width: int) -> list[str]:
-    """A line cut into pieces that fit, none of them empty unless the line is."""
-    line = line.expandtabs(_TAB)
-    if line.isascii():
-        return [line[at : at + width] for at in range(0, len(line), width)] or [""]
-    return chop_cells(line, width) or [line]
+    """A line of ASCII cut into pieces that fit, at a space where one is near."""
+    pieces, at = [], 0
+    while len(line) - at > width:
+        space = line.rfind(" ", at + width // 2, at + width + 1)
+        stop = space if space >= 0 else at + width
+        pieces.append(line[at:stop])
+        at = stop + (space >= 0)
+    return [*pieces, line[at:]]

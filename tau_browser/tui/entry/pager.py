@@ -6,11 +6,11 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
+from textual import work
 from textual.binding import BindingType
 from textual.events import Resize
 from textual.geometry import Region, Size
@@ -286,8 +286,7 @@ class EntryPane(ScrollView, can_focus=True):
             self._drawings.move_to_end(key)
             self._accept(self._drawings[key], is_whole=True)
         else:
-            drawing = partial(self._draw_after, delay, self._generation)
-            self.run_worker(drawing, exclusive=True, group="entry")
+            self._draw_after(delay, self._generation)
 
     def _key(self) -> tuple | None:
         """What a drawing depends on within one session; None if there is none to be made."""
@@ -298,6 +297,7 @@ class EntryPane(ScrollView, can_focus=True):
     def _width(self) -> int:
         return max(0, self.size.width - 2 * _MARGIN)
 
+    @work(exclusive=True, group="entry")
     async def _draw_after(self, delay: float, generation: int) -> None:
         await asyncio.sleep(delay)
         if self._job is None or generation != self._generation:

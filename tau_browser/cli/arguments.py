@@ -1,0 +1,167 @@
+"""The command line: which verbs there are, what each takes, and what --help says.
+
+Imports nothing heavy: this is read at every start, and by a shell at every Tab.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, NoReturn
+
+from tau_browser import __version__
+from tau_browser.cli.output import Failure
+
+PROG = "tau-browse"
+APP = ""
+"""Stands where a verb would, if there is none: the app opens."""
+
+_VERBS = {
+    "ls": "list sessions",
+    "show": "print a session as a tree of entries",
+    "find": "find text inside a session",
+    "doctor": "report what is set up, and what is wrong with it",
+    "completion": "print a completion script for a shell",
+}
+_SHELLS = ("bash", "zsh", "fish")
+_USAGE = f"{PROG} [options] [PATH|REF]\n       {PROG} VERB [options] ..."
+_ABOUT = "Look into the memory of coding agents. Without a verb, the app opens."
+_EPILOG = f"""\
+PATH is a session file or a folder of them. REF is a PATH, a session id, or the beginning of one.
+A word that is a verb is the verb: `{PROG} ./ls` opens a file called ls. After `--` nothing is an
+option or a verb. `{PROG} VERB --help` tells more.
+
+Sessions are looked for in τ's home ($TAU_HOME, or ~/.tau), in the folder of `tau --mode rpc`, and
+in .tau/sessions of this directory. Where the app finds none, it opens a small demo and says so.
+
+Exit codes: 0 found, 1 nothing found, 2 error.
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    def __init__(self, **options: Any) -> None:
+        style = argparse.RawDescriptionHelpFormatter
+        super().__init__(formatter_class=style, allow_abbrev=False, **options)
+
+    def error(self, message: str) -> NoReturn:
+        raise Failure(f"{message}; `{self.prog} --help` tells more")
+
+
+def parse(argv: list[str]) -> tuple[str, argparse.Namespace]:
+    """The verb, or APP, and what was given to it. Raises Failure; SystemExit after --help."""
+    parser, verbs = _parser()
+    at = _first_word(argv)
+    if at is not None and argv[at] in verbs:
+        return argv[at], verbs[argv[at]].parse_args([*argv[:at], *argv[at + 1 :]])
+    app = _Parser(prog=PROG, parents=[_common(), _version()])
+    app.add_argument("target", nargs="?")
+    app.format_help = parser.format_help  # type: ignore[method-assign]
+    return APP, app.parse_args(argv)
+
+
+def complete() -> None:
+    """Answer a shell that asks what may stand at its cursor, and end the process."""
+    from tau_browser.cli.completion import answer
+
+    answer(_parser()[0])
+
+
+def _parser() -> tuple[_Parser, dict[str, _Parser]]:
+    """The parser that explains and completes the command, and those of the verbs."""
+    parser = _Parser(
+        prog=PROG,
+        usage=_USAGE,
+        description=_ABOUT,
+        epilog=_EPILOG,
+        parents=[_common(), _version()],
+    )
+    choices = parser.add_subparsers(title="verbs", metavar="VERB", prog=PROG)
+    _complete_with(choices, _references)
+    verbs: dict[str, _Parser] = {}
+    for verb, does in _VERBS.items():
+        about = f"{does[0].upper()}{does[1:]}."
+        verbs[verb] = choices.add_parser(verb, help=does, description=about, parents=[_common()])
+        if verb != "completion":
+            verbs[verb].add_argument("--json", action="store_true", help="print JSON")
+    _add_ls(verbs["ls"])
+    _add_show(verbs["show"])
+    _add_find(verbs["find"])
+    verbs["completion"].add_argument("shell", choices=_SHELLS)
+    return parser, verbs
+
+
+def _common() -> _Parser:
+    common = _Parser(add_help=False)
+    where = common.add_mutually_exclusive_group()
+    where.add_argument("--session-dir", metavar="DIR", help="look for sessions in DIR only")
+    where.add_argument("--demo", action="store_true", help="use the demo sessions")
+    common.add_argument("--ascii", action="store_true", help="draw and print with ASCII only")
+    return common
+
+
+def _version() -> _Parser:
+    version = _Parser(add_help=False)
+    version.add_argument("--version", action="version", version=f"{PROG} {__version__}")
+    return version
+
+
+def _add_ls(ls: _Parser) -> None:
+    path = ls.add_argument("path", nargs="?", help="a folder or a file to list instead")
+    _complete_with(path, _references)
+
+
+def _add_show(show: _Parser) -> None:
+    _add_reference(show)
+    entry = show.add_argument(
+        "--at", metavar="ENTRY", help="the path, the context and the states as of this entry"
+    )
+    _complete_with(entry, _nothing)
+
+
+def _add_find(find: _Parser) -> None:
+    _add_reference(find)
+    query = find.add_argument(
+        "query",
+        help="what to find; an upper-case letter in it makes case matter; "
+        "put -- before one that begins with -",
+    )
+    _complete_with(query, _nothing)
+    find.add_argument("--regex", action="store_true", help="the query is a regular expression")
+    limit = find.add_argument("--limit", type=_count, metavar="N", help="print N hits at most")
+    _complete_with(limit, _nothing)
+
+
+def _add_reference(parser: _Parser) -> None:
+    ref = parser.add_argument("ref", help="a path, a session id, or the beginning of one")
+    _complete_with(ref, _references)
+
+
+def _complete_with(argument: Any, completer: Any) -> None:
+    argument.completer = completer  # where argcomplete looks for it
+
+
+def _references(**asked: Any) -> Any:
+    from tau_browser.cli.completion import references
+
+    return references(**asked)
+
+
+def _nothing(**_: Any) -> list[str]:
+    return []
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1, not {text!r}")
+    return int(text)
+
+
+def _first_word(argv: list[str]) -> int | None:
+    """Where the first argument is that is no option, nor the value of one; None after `--`."""
+    is_value = False
+    for at, word in enumerate(argv):
+        if word == "--":
+            return None
+        if not is_value and not word.startswith("-"):
+            return at
+        is_value = word == "--session-dir"
+    return None
