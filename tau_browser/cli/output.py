@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import sys
@@ -11,10 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tau_browser.model.payload import lines_of
 from tau_browser.model.text import safe_line
 
 # Beyond what JSON itself escapes: terminal commands, marks that reorder, lone surrogates.
 _ESCAPED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_DEEPEST = 50
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 
 
@@ -28,8 +31,9 @@ class Failure(Exception):
 
 
 def is_terminal() -> bool:
-    """Whether a person sits at both ends: what is typed and what is printed."""
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+    """Whether a person sits at every end; Textual reads from stdin and draws on stderr."""
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    return all(stream is not None and stream.isatty() for stream in streams)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,10 @@ class Printer:
 
 def json_text(value: Any) -> str:
     """A value as JSON: readable, and free of anything that acts on a terminal or is not UTF-8."""
-    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (ValueError, RecursionError):
+        text = json.dumps(_tamed(value, 0), ensure_ascii=False)
     return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
@@ -98,6 +105,18 @@ def shown_time(stamp: str) -> str:
         if re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", stamp)
         else stamp
     )
+
+
+def _tamed(value: Any, depth: int) -> Any:
+    """A value as other programs take it: null for NaN and infinities, which JSON does not know;
+    lines of text for what is nested too deeply to be written."""
+    if depth == _DEEPEST:
+        return "\n".join(lines_of(value))
+    if isinstance(value, dict):
+        return {name: _tamed(item, depth + 1) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_tamed(item, depth + 1) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _print_items(items: Iterator[Any]) -> None:

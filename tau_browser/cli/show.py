@@ -12,11 +12,12 @@ from typing import Any
 from tau_browser.cli import places
 from tau_browser.cli.ls import findings, row
 from tau_browser.cli.output import Failure, Printer, print_json, shown_time
-from tau_browser.model.context import State, config_at, fold_at, states
+from tau_browser.model.context import config_at, fold_at, states
 from tau_browser.model.diagnostic import Diagnostic
 from tau_browser.model.label import label_of, speaker_of
 from tau_browser.model.payload import config_line, text_of
 from tau_browser.model.session import Session
+from tau_browser.model.state import State
 from tau_browser.model.summary import session_name, stamp_text, summary_of
 from tau_browser.model.text import counted
 from tau_browser.model.tree import NOWHERE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from tau_browser.model.columns import Bools, Codes, Flag, Int32s
 from tau_browser.model.payload import Record
 from tau_browser.model.session import Session
+from tau_browser.model.state import State
 from tau_browser.model.tree import NOWHERE
 
 ANCHORS = ("compaction", "elide")
@@ -28,21 +28,6 @@ _CONFIG_KEYS = (
     "tool_exposure",
     "tool_declaration",
 )
-
-
-class State(IntEnum):
-    """How an entry stands to the leaf, the strongest that holds last."""
-
-    PATH = 0  # on the path, and the model saw it or would see it
-    ABANDONED = 1  # on a branch that was left
-    FOLDED = 2  # on the path, but dropped from the context by a compaction or an elide
-    DETACHED = 3  # below a root that lost its parent
-    INCOMPLETE = 4  # interrupted before it finished
-
-    @property
-    def word(self) -> str:
-        """The state in τ's words."""
-        return self.name.lower()
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ _SENTENCES = ("elide", "navigate", "model_change", "thinking_change")
 # Unicode. Kept coarse: a block costs the decoding of a few records too many.
 _ASCII_ESCAPE = re.compile(
     rb"\\u(?:00[2-7ab]|00df|01[3-9acf]|02[be]|0307|1d[2-9ab]|1e9|1fe|20[3-9a]|21[0-8]|24|2a7|2c7"
-    rb"|32[5bc]|33|a7f|fb[0-2]|fe[1-6]|ff[0-5]|d801|d835|d83c\\udd|d83e\\udf)",
+    rb"|32[5bc]|33|a7f|fb[0-2]|fe[1-6]|ff[0-5]|d801|d833\\udc[def]|d835|d83c\\udd|d83e\\udf)",
     re.IGNORECASE,
 )
 _ANY_ESCAPE = re.compile(rb"\\u")

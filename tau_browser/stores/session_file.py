@@ -143,7 +143,10 @@ class SessionFile:
         if self._source is None:
             return False
         end = self._decoder.size
-        return self._source.read(end - len(self._tail), end) != self._tail
+        try:
+            return self._source.read(end - len(self._tail), end) != self._tail
+        except OSError:
+            return True  # loading it again will say why it cannot be read
 
     def _session(self, source: FileSource) -> Session:
         return session_of(self._decoder.log(), source)

@@ -1,22 +1,29 @@
-"""The application: one browser over one store, with its themes, keys and commands."""
+"""The application: one browser over one store, with its themes, keys and commands.
+
+The first frame needs Textual and nothing else. The browser, with the model behind it (some 300 ms
+of imports), is loaded in a thread while that frame is on screen.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Iterable
-from typing import ClassVar
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING, ClassVar
 
-from textual.app import App, SystemCommand
+from textual import work
+from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
+from textual.widget import Widget
 
 from tau_browser import config
-from tau_browser.stores.targets import Target
 from tau_browser.tui import keys
-from tau_browser.tui.browser import BrowserScreen
+from tau_browser.tui.bar import Bar
 from tau_browser.tui.glyphs import ASCII, UNICODE
-from tau_browser.tui.help import HelpScreen
+
+if TYPE_CHECKING:
+    from tau_browser.stores.targets import Target
 
 
 class BrowserApp(App[None]):
@@ -44,27 +51,43 @@ class BrowserApp(App[None]):
             self.theme = theme
         self.set_keymap(settings.keys)
 
+    def compose(self) -> ComposeResult:
+        yield Bar("tau-browse")
+        yield Widget()
+        yield Bar("opening")
+
     def on_mount(self) -> None:
-        self.push_screen(BrowserScreen())
         self.theme_changed_signal.subscribe(self, lambda theme: self._remember_theme(theme.name))
+        self.call_after_refresh(self._load_browser)
+
+    @work(thread=True)
+    def _load_browser(self) -> None:
+        from tau_browser.tui.browser import BrowserScreen
+
+        self.call_from_thread(self._show_browser, BrowserScreen)
+
+    def _show_browser(self, browser: Callable[[], Screen[None]]) -> None:
+        self.push_screen(browser())
         self.call_after_refresh(_settle_memory)
 
-    def get_system_commands(self, screen: Screen) -> Iterable[SystemCommand]:
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Every verb by its name, for the palette."""
         yield from super().get_system_commands(screen)
-        for owner, table in (("app", keys.APP), ("screen", keys.BROWSER), ("focused", keys.TREE)):
+        tables = (("app.", keys.APP), ("screen.", keys.BROWSER), ("", keys.TREE), ("", keys.ENTRY))
+        for owner, table in tables:
             for key in table:
-                run = self._runner(owner, key.verb)
+                run = self._runner(f"{owner}{key.verb}")
                 yield SystemCommand(key.verb.replace("_", " "), key.does, run)
 
     def action_help(self) -> None:
+        from tau_browser.tui.help import HelpScreen
+
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen(self.glyphs, self.settings.keys))
 
-    def _runner(self, owner: str, verb: str):
+    def _runner(self, action: str) -> Callable[[], Awaitable[None]]:
         async def run() -> None:
-            prefix = "" if owner == "focused" else f"{owner}."
-            await self.run_action(f"{prefix}{verb}", self.screen.focused or self.screen)
+            await self.run_action(action, self.screen.focused or self.screen)
 
         return run
 

@@ -73,7 +73,7 @@ class BrowserScreen(Screen[None]):
         glyphs = self.app.glyphs
         self._sessions = SessionList(id="sessions", glyphs=glyphs)
         self._tree = TreeView(id="tree", glyphs=glyphs)
-        self._entry = EntryPane(id="entry", prices=self.app.prices)
+        self._entry = EntryPane(self.app.prices, glyphs=glyphs, id="entry")
         self._panes = Panes(
             Pane("sessions", "Sessions", self._sessions),
             Pane("tree", "Tree", self._tree),

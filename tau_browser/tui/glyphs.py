@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tau_browser.model.context import State
+from tau_browser.model.state import State
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from tau_browser.model.context import State
+from tau_browser.model.state import State
 from tau_browser.tui.glyphs import Glyphs
 from tau_browser.tui.keys import APP, BROWSER, ENTRY, ROWS, TREE
 

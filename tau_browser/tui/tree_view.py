@@ -8,12 +8,13 @@ import numpy as np
 from textual.binding import BindingType
 
 from tau_browser.model.columns import Bools, Codes, Flag, Int32s, Places
-from tau_browser.model.context import ANCHORS, State, fold_at, states, subagent_heads
+from tau_browser.model.context import ANCHORS, fold_at, states, subagent_heads
 from tau_browser.model.label import label_of, speaker_of
 from tau_browser.model.outline import flat_outline
 from tau_browser.model.payload import message_of
 from tau_browser.model.rows import Rows
 from tau_browser.model.session import Session
+from tau_browser.model.state import State
 from tau_browser.model.summary import stamp_text
 from tau_browser.model.text import counted, safe_line
 from tau_browser.model.tree import NOWHERE

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -11,9 +13,13 @@ from typing import Any, NamedTuple
 import pytest
 
 from tau_browser.cli import main
+from tests.conftest import DATA
 from tests.stores.conftest import locked
 
 __all__ = ["locked"]
+
+
+PROGRAM = [sys.executable, "-c", "from tau_browser.cli import main; raise SystemExit(main())"]
 
 
 class Result(NamedTuple):
@@ -27,6 +33,11 @@ class Result(NamedTuple):
 
 
 Run = Callable[..., Result]
+
+
+def environment(home: Path) -> dict[str, str]:
+    """What a process of its own finds around it."""
+    return {"HOME": str(home), "PATH": os.environ["PATH"], "PYTHONPATH": str(DATA.parents[1])}
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,6 @@ import argparse
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,17 +14,12 @@ import pytest
 import tau_browser
 from tau_browser.cli import main
 from tau_browser.cli.places import app_target
-from tests.cli.conftest import Run
+from tests.cli.conftest import PROGRAM, Run, environment
 from tests.conftest import DATA, log_of, message
-from tests.stores.test_tau_file import write
+from tests.stores.conftest import write
 
 INJECTION = DATA / "bugcases" / "39-terminal-injection" / "sessions"
 ODD = DATA / "bugcases" / "45-odd-paths" / "sessions"
-PROGRAM = [sys.executable, "-c", "from tau_browser.cli import main; raise SystemExit(main())"]
-
-
-def environment(home: Path) -> dict[str, str]:
-    return {"HOME": str(home), "PATH": os.environ["PATH"], "PYTHONPATH": str(DATA.parents[1])}
 
 
 # Options and words

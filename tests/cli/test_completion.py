@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run
-from tests.cli.test_command import PROGRAM, environment
+from tests.cli.conftest import PROGRAM, Run, environment
 from tests.conftest import DATA
-from tests.stores.test_tau_file import write
+from tests.stores.conftest import write
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from tau_browser import __version__, config
 from tests.cli.conftest import Run
-from tests.stores.test_tau_file import write
+from tests.stores.conftest import write
 
 
 def test_healthy(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

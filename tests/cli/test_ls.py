@@ -13,7 +13,7 @@ from tau_browser.model.times import parse_time
 from tau_browser.stores import session_file
 from tests.cli.conftest import Run
 from tests.conftest import DATA, HEADER, log_of, message
-from tests.stores.test_tau_file import write
+from tests.stores.conftest import write
 
 BUGCASES = DATA / "bugcases"
 EXPECTED = {

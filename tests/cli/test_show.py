@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tau_browser.cli.output import json_text
 from tau_browser.model.times import parse_time
 from tests.cli.conftest import Run
 from tests.conftest import DATA, HEADER, load, log_of, message
@@ -147,6 +148,28 @@ def test_numbers_as_times_and_entries_without_anything(run: Run, tmp_path: Path)
         "depth": 2,
         "state": "abandoned",
     }
+
+
+def test_numbers_that_json_does_not_know_are_null(run: Run, tmp_path: Path) -> None:
+    data = {"model": "m", "thinking": float("nan"), "tools": [float("-inf"), 1.5]}
+    record = {"type": "customEntry", "id": "c", "customType": "config", "data": data}
+    result = run("show", write(tmp_path / "s.jsonl", record), "--json")
+    assert "NaN" not in result.out.partition("entries")[0] and "Infinity" not in result.out
+    assert result.json["session"]["config"] == {
+        "model": "m",
+        "thinking": None,
+        "tools": [None, 1.5],
+    }
+
+
+def test_what_is_nested_too_deeply_is_written_as_text() -> None:
+    deep: Any = "core"
+    for _ in range(10_000):
+        deep = {"in": deep}
+    written = json.loads(json_text(deep))
+    for _ in range(50):
+        written = written["in"]
+    assert written.startswith("in.in.") and written.endswith(": core")
 
 
 def test_deep_chain(run: Run, tmp_path: Path) -> None:

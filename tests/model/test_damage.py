@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 from tau_browser.model.columns import Flag
-from tau_browser.model.context import State, context_messages, fold_at, legacy_cursor, states
+from tau_browser.model.context import context_messages, fold_at, legacy_cursor, states
 from tau_browser.model.decoder import Decoder
 from tau_browser.model.label import label_of, speaker_of
 from tau_browser.model.rows import Rows
 from tau_browser.model.session import Session, session_of
+from tau_browser.model.state import State
 from tau_browser.model.summary import stamp_text, summary_of
 from tau_browser.model.tree import NOWHERE
 from tests.conftest import DATA, HEADER, Bytes, load, log_of, message, read

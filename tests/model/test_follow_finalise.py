@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tau_browser.model.columns import Flag
-from tau_browser.model.context import State, states
+from tau_browser.model.context import states
 from tau_browser.model.decoder import Decoder
 from tau_browser.model.session import Session, session_of
+from tau_browser.model.state import State
 from tau_browser.model.summary import summary_of
 from tests.conftest import DATA, Bytes, log_of, message, read
 

@@ -16,7 +16,7 @@ from tau_browser.search.find import QueryError, find, pattern_of, snippet
 from tau_browser.search.folding import Fold, fold_case, fold_form
 from tau_browser.stores.session_file import load_session
 from tests.conftest import DATA, Bytes, load, log_of, message, read
-from tests.search.test_folding import TRICKY
+from tests.search.conftest import TRICKY
 
 BUGCASES = DATA / "bugcases"
 SEARCHES = [

@@ -13,12 +13,8 @@ from hypothesis import strategies as st
 
 from tau_browser.search import prefilter
 from tau_browser.search.folding import Folded, fold_case, fold_form
+from tests.search.conftest import TRICKY
 
-# Characters that change length, order or neighbours when they are folded.
-TRICKY = (
-    "iIİıß\u1e9eﬁſK²…é\u0301\u0307\u0323\u0345αΐΪςΣǰŉ\u200d👩💻\ufe0f\u20e3🇩🇪क\u094dष\u09c7\u09be"
-    "가\u1100\u1161\u11a8ㄱㅏｱﾞᄀ\uffa1\uffc2´\ud800\n\r ab1"
-)
 tricky_text = st.text(st.sampled_from(TRICKY), max_size=12) | st.text(max_size=12)
 
 

@@ -1,4 +1,4 @@
-"""A store of which not all may be read."""
+"""Small stores, and one of which not all may be read."""
 
 from __future__ import annotations
 
@@ -10,10 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import DATA
+from tests.conftest import DATA, HEADER, log_of, message
 
 _NOBODY = 65534
 _TEMPORARY = tempfile.gettempdir()  # tests may set another, that only they may look into
+
+
+def write(path: Path, session_id: str = "s1", text: str = "hello") -> Path:
+    """A session of one message."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(log_of([message("a", None, text)], HEADER | {"id": session_id}))
+    return path
 
 
 @pytest.fixture

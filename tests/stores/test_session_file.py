@@ -229,6 +229,9 @@ def test_file_that_cannot_be_read_on_is_said(path: Path, monkeypatch: pytest.Mon
 
     opened = SessionFile(str(path))
     loaded(opened)
+    with path.open("ab") as file:
+        file.write(b"{}\n")
     monkeypatch.setattr(FileSource, "read", fail)
+    assert opened.check() is Change.REWRITTEN
     with pytest.raises(StoreError, match=r"s.jsonl: input/output error"):
         opened.follow()

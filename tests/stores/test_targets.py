@@ -18,7 +18,7 @@ from tau_browser.stores.targets import (
     store_over,
     target_of,
 )
-from tests.stores.test_tau_file import write
+from tests.stores.conftest import write
 
 
 @pytest.fixture

@@ -12,14 +12,9 @@ from tau_browser.stores import session_file
 from tau_browser.stores.store import Listed, Unreadable
 from tau_browser.stores.tau_file import TauFileStore
 from tests.conftest import DATA, HEADER, log_of, message
+from tests.stores.conftest import write
 
 BUGCASES = DATA / "bugcases"
-
-
-def write(path: Path, session_id: str = "s1", text: str = "hello") -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(log_of([message("a", None, text)], HEADER | {"id": session_id}))
-    return path
 
 
 def listed(store: TauFileStore) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from tau_browser.model.calls import call_of, results_of
 from tau_browser.model.payload import (
+    ENVELOPE,
     Block,
     Call,
     Image,
@@ -19,7 +20,7 @@ from tau_browser.model.payload import (
     message_of,
 )
 from tau_browser.model.session import Session
-from tau_browser.model.text import first_line, safe, size_of
+from tau_browser.model.text import counted, first_line, safe, size_of
 from tau_browser.tui.entry.parts import (
     CALL,
     FOLDED,
@@ -38,7 +39,7 @@ from tau_browser.tui.entry.parts import (
     Span,
     more,
 )
-from tau_browser.tui.entry.values import WORD, counted, fields, texts, word
+from tau_browser.tui.entry.values import WORD, fields, texts, word
 
 _RUN = {"bash": "run.sh", "shell": "run.sh", "python": "run.py"}
 """A file name that tells the language of what a tool runs, by the name of the tool."""
@@ -46,7 +47,13 @@ _RUN = {"bash": "run.sh", "shell": "run.sh", "python": "run.py"}
 _RUN_ARGUMENTS = ("command", "cmd", "code", "script")
 _PATH_ARGUMENTS = ("path", "file_path", "filename", "file")
 _OLD_AND_NEW = (("oldText", "newText"), ("old_string", "new_string"), ("old_text", "new_text"))
-_NESTED_TOLD_APART = ("tool_call_id", "tool_name", "status", "duration_ms", "args")
+_NESTED_TOLD_APART = {"tool_call_id", "tool_name", "status", "duration_ms", "args"}
+_MESSAGE_TOLD_APART = {
+    *("role", "content", "timestamp", "customType", "tool_call_id", "tool_name", "is_error"),
+    *("model", "provider", "stop_reason", "reasoning_level", "error_message", "usage", "details"),
+    *("display", "visibleToModel"),
+    *("api", "response_id"),  # of no use to a reader, who finds them in the stored line
+}
 
 
 def message_sections(
@@ -66,6 +73,7 @@ def message_sections(
         yield Section(None, texts(f"error: {error}", whole.part(), "entry.bad"))
     if parts := _detail_parts(_details(record), whole.part()):
         yield Section(None, parts)
+    yield from _unknown_fields(record, whole)
     if not any(not isinstance(block, Text | Thinking) or block.text.strip() for block in blocks):
         yield Section(None, [Plain("(nothing is said here)", "entry.muted")])
 
@@ -79,6 +87,7 @@ def result_sections(
         at, call = found
         yield _call(call, whole.part(), f"in {word(session.entry_id(at))}", _has_diff(record))
     yield _result(record, whole, _file_of(found[1]) if found else "")
+    yield from _unknown_fields(record, whole)
 
 
 def text_parts(text: str, budget: Budget) -> list[Part]:
@@ -116,6 +125,17 @@ def _thinking(text: str, unfolded: bool, budget: Budget) -> list[Part]:
     return [Line(((FOLDED, "entry.muted"), (folded, "entry.muted"), (said, "entry.thinking")))]
 
 
+def _unknown_fields(record: Record, whole: Budget) -> Iterator[Section]:
+    """Fields that nobody told us about."""
+    of_record = _without(record, ENVELOPE | {"customType", "message"})
+    of_message = message_of(record)
+    if of_message is record:  # τ's SDK writes a result in one with its entry
+        of_record = {}
+    unknown = _without({**of_record, **of_message}, ENVELOPE | _MESSAGE_TOLD_APART)
+    if parts := fields(unknown, whole.part()):
+        yield Section(None, parts)
+
+
 def _answered_call(
     session: Session, call: Call, answer: int | None, whole: Budget
 ) -> Iterator[Section]:
@@ -149,16 +169,15 @@ def _edits(arguments: dict[str, Any]) -> tuple[list[tuple[str, str]], dict[str, 
         return [], arguments
     parted = [_old_and_new(edit) for edit in edits]
     pairs = [pair for pair, others in parted if pair and not others]
-    if len(pairs) < len(edits):
+    if not pairs or len(pairs) < len(edits):
         return [], arguments
-    return pairs, {name: value for name, value in arguments.items() if name != "edits"}
+    return pairs, _without(arguments, {"edits"})
 
 
 def _old_and_new(edit: dict[str, Any]) -> tuple[tuple[str, str] | None, dict[str, Any]]:
     for old, new in _OLD_AND_NEW:
         if isinstance(edit.get(old), str) and isinstance(edit.get(new), str):
-            others = {name: value for name, value in edit.items() if name not in (old, new)}
-            return (edit[old], edit[new]), others
+            return (edit[old], edit[new]), _without(edit, {old, new})
     return None, edit
 
 
@@ -196,7 +215,7 @@ def _result(record: Record, whole: Budget, file: str, entry_id: str = "") -> Sec
             parts += texts(block.text, budget, file=file if is_file else "")
         else:
             parts += _block(block, True, budget)
-    others = _without(details, ("exit_code",))
+    others = _without(details, {"exit_code"})
     return Section(Line(tuple(title)), [*parts, *_detail_parts(others, whole.part())])
 
 
@@ -206,7 +225,9 @@ def _has_diff(record: Record) -> bool:
 
 def _details(record: Record) -> dict[str, Any]:
     details = message_of(record).get("details")
-    return details if isinstance(details, dict) else {}
+    if isinstance(details, dict):
+        return details
+    return {} if details is None else {"details": details}
 
 
 def _detail_parts(details: dict[str, Any], budget: Budget) -> list[Part]:
@@ -256,7 +277,7 @@ def _nested_calls(calls: list[Any], budget: Budget) -> list[Part]:
     return parts
 
 
-def _without(values: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+def _without(values: dict[str, Any], names: set[str]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in names}
 
 

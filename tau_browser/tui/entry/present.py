@@ -13,7 +13,7 @@ from tau_browser.model.context import ANCHORS
 from tau_browser.model.label import label_of, speaker_of
 from tau_browser.model.payload import ENVELOPE, Image, Record, blocks_of, message_of, text_of
 from tau_browser.model.session import Session
-from tau_browser.model.text import safe, size_of
+from tau_browser.model.text import counted, safe, size_of
 from tau_browser.model.usage import Ledger, Spend, estimate_tokens
 from tau_browser.tui.entry.blocks import message_sections, result_sections, text_parts
 from tau_browser.tui.entry.parts import (
@@ -28,7 +28,7 @@ from tau_browser.tui.entry.parts import (
     View,
 )
 from tau_browser.tui.entry.stored import laid_out
-from tau_browser.tui.entry.values import JSON_FILE, counted, fields, word
+from tau_browser.tui.entry.values import JSON_FILE, fields, word
 
 _CHARACTERS, _LINES = 8_000, 200  # of one section
 _SECTIONS = 40
@@ -179,8 +179,7 @@ def _estimate_words(session: Session, place: int, record: Record) -> str:
 def _spend_words(spend: Spend) -> str:
     words = [_token_words(spend), _cost_words(spend)] if spend.entries else []
     if spend.copies:
-        copies = "copy" if spend.copies == 1 else "copies"
-        words.append(f"{spend.copies:,} {copies} not counted")
+        words.append(f"{counted(spend.copies, 'copy')} not counted")
     return "  ".join(words)
 
 

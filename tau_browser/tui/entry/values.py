@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tau_browser.model.text import safe, safe_line
+from tau_browser.model.text import counted, safe, safe_line
 from tau_browser.tui.entry.parts import Budget, Code, Line, More, Part, Plain, more
 from tau_browser.tui.entry.stored import json_text
 
@@ -22,11 +22,6 @@ def word(value: Any) -> str:
     """A value in a line of ours, safe, and cut if it is long."""
     text = value if isinstance(value, str) else json_text(value, WORD, in_lines=False)
     return safe_line(text[:WORD]) + ("..." if len(text) > WORD else "")
-
-
-def counted(count: int, thing: str) -> str:
-    """A number of things in words."""
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
 def texts(text: str, budget: Budget, style: str = "", file: str = "") -> list[Part]:
@@ -77,4 +72,4 @@ def _value(value: Any, budget: Budget, file: str) -> list[Part]:
         return texts(value, budget, file=file)
     shown, rest = budget.take(json_text(value, budget.characters + 1, in_lines=True))
     parts: list[Part] = [Code(safe(shown), JSON_FILE)]
-    return [*parts, More("of this value")] if rest else parts
+    return [*parts, More("some")] if rest else parts
