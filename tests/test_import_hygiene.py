@@ -58,3 +58,13 @@ for room in ("model", "stores", "search"):
 
 def test_configuration_is_light(tmp_path: Path) -> None:
     assert not imported_by("import tau_browser.config", tmp_path) & HEAVY
+
+
+def test_the_first_frame_waits_for_textual_alone(tmp_path: Path) -> None:
+    code = (
+        "from tau_browser.stores.targets import Target, store_over\n"
+        "from tau_browser.tui.app import BrowserApp\n"
+        f"list(store_over([{SESSION!r}], None).scan())"
+    )
+    late = {"numpy", "regex", "httpx", "pygments", "markdown_it", "tau_browser.model.session"}
+    assert not imported_by(code, tmp_path) & late

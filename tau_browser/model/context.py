@@ -103,18 +103,19 @@ def legacy_cursor(session: Session) -> tuple[str, str | None] | None:
 def subagent_heads(session: Session) -> list[int]:
     """First entries of branches that look like a sub-agent's: a fork's child that narrows tools
     or prompt (tau-format 2.4). A reading of the log, not a fact in it."""
-    flags = session.columns.flags
-    heads = []
-    for fork in session.tree.forks:
-        for child in session.tree.children(fork):
-            if flags[child] & Flag.CONFIG:
-                data = session.record(child).get("data")
-                if isinstance(data, dict) and {"tools", "system_prompt_digest"} & data.keys():
-                    heads.append(child)
+    tree, flags = session.tree, session.columns.flags
+    configs = np.flatnonzero(flags & Flag.CONFIG)
+    at_forks = configs[np.isin(tree.parent[configs], np.array(tree.forks, np.int32))]
+    heads = [at for at in at_forks.tolist() if _narrows(session.record(at))]
     lanes = np.flatnonzero(flags & Flag.LANE)
-    parents = session.tree.parent[lanes]
+    parents = tree.parent[lanes]
     first = (parents == NOWHERE) | ((flags[parents] & Flag.LANE) == 0)
     return sorted({*heads, *lanes[first].tolist()})
+
+
+def _narrows(record: Record) -> bool:
+    data = record.get("data")
+    return isinstance(data, dict) and not data.keys().isdisjoint(("tools", "system_prompt_digest"))
 
 
 def _on_path(session: Session, path: Int32s, entry_id: Any) -> int:

@@ -162,9 +162,10 @@ def _block(item: dict[str, Any]) -> Block:
     if kind == "thinking":
         return Thinking(_nested_text(item.get("thinking")))
     if kind == "toolCall":
-        return Call(str(item.get("id", "")), str(item.get("name", "")), item.get("arguments"))
+        return Call(str(item.get("id", "")), _nested_text(item.get("name")), item.get("arguments"))
     if kind == "image" and isinstance(item.get("data"), str):
-        return Image(str(item.get("mime_type") or item.get("mimeType") or "image"), item["data"])
+        mime_type = _nested_text(item.get("mime_type") or item.get("mimeType")) or "image"
+        return Image(mime_type, item["data"])
     if "content" in item and kind != "image":
         return Text(_nested_text(item["content"]))
     return Other(str(kind or ""), {k: v for k, v in item.items() if k != "type"})
@@ -205,6 +206,6 @@ def _text_without_message(record: Record) -> str:
         case "customEntry" if get("customType") in ("config", "agent_spec"):
             return config_line(get("data"))
         case "customEntry":
-            return "\n".join([str(get("customType") or ""), *lines_of(get("data"))])
+            return "\n".join([_nested_text(get("customType")), *lines_of(get("data"))])
     rest = {name: value for name, value in record.items() if name not in ENVELOPE}
     return "\n".join(lines_of(rest)) if rest else ""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from tau_browser.model.diagnostic import Severity
 from tau_browser.model.payload import Record, Text, blocks_of
-from tau_browser.model.session import Session
 from tau_browser.model.times import format_time, parse_time
-from tau_browser.model.tree import NOWHERE
+
+if TYPE_CHECKING:  # lists of known sessions do without the model and its numpy
+    from tau_browser.model.session import Session
 
 _TITLE_LENGTH = 50
 
@@ -96,7 +97,7 @@ def _first_words(session: Session, prompts: Any) -> str:
 
 
 def _last_stamp(session: Session) -> str:
-    for place in range(len(session) - 1, NOWHERE, -1):
+    for place in reversed(range(len(session))):
         if text := stamp_text(session.record(place).get("timestamp")):
             return text
     return ""

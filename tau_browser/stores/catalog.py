@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from tau_browser.model.summary import Summary
-from tau_browser.stores.session_file import Identity
+from tau_browser.stores.files import Identity
 
 _VERSION = 1
 

@@ -1,66 +1,18 @@
-"""A session in a file: read in pieces, watched, never written, never mapped.
-
-Entries are read with pread when they are looked at. A memory map would be shorter to write, but
-a file that another process cuts short would then kill the reader (SIGBUS).
-"""
+"""A session in a file: read in pieces, watched, never written."""
 
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
 
 from tau_browser.model.decoder import Decoder
 from tau_browser.model.session import Session, session_of
+from tau_browser.stores.files import FileSource, Identity, identity_of, words_of
 from tau_browser.stores.store import Change, Progress, StoreError
 
 _CHUNK = 256 * 1024
 # How much of what was read last is compared before reading on: catches a rewrite that grew.
 _TAIL = 4096
-# A header that is longer than this is found by reading the session.
-_HEADER = 64 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """What tells one state of a file from another."""
-
-    device: int
-    inode: int
-    size: int
-    mtime_ns: int
-
-
-def identity_of(status: os.stat_result) -> Identity:
-    """The identity of a file's present state."""
-    return Identity(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-
-
-class FileSource:
-    """The bytes of an open file. Survives the file's being renamed, replaced or deleted."""
-
-    def __init__(self, path: str) -> None:
-        self._fd = -1
-        if not stat.S_ISREG(os.stat(path).st_mode):  # opening a pipe would wait for a writer
-            raise StoreError(f"{path}: not a regular file")
-        self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-
-    def read(self, start: int, stop: int) -> bytes:
-        """These bytes; fewer if the file has become shorter since, none once it is closed."""
-        return os.pread(self._fd, stop - start, start) if self._fd >= 0 else b""
-
-    def status(self) -> os.stat_result:
-        """The state of the open file, which may no longer be the one at its path."""
-        return os.fstat(self._fd)
-
-    def close(self) -> None:
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
-
-    __del__ = close
 
 
 class SessionFile:
@@ -159,18 +111,3 @@ def load_session(path: str) -> Session:
         session = progress.session
     assert session is not None  # the last progress always carries one
     return session
-
-
-def header_of(path: str) -> dict[str, Any]:
-    """The header of a session, if it is the first line; else {}. Raises OSError, StoreError."""
-    source = FileSource(path)
-    line, end, _ = source.read(0, _HEADER).partition(b"\n")
-    source.close()
-    decoder = Decoder()
-    decoder.feed(line + end)
-    return decoder.log().header or {}
-
-
-def words_of(error: OSError) -> str:
-    """What the system said, ready for the middle of a sentence."""
-    return (error.strerror or str(error)).lower()

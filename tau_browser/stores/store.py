@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from tau_browser.model.session import Session
-from tau_browser.model.summary import Summary
+if TYPE_CHECKING:  # the model needs numpy, 160 ms that the first frame does not wait for
+    from tau_browser.model.session import Session
+    from tau_browser.model.summary import Summary
 
 
 class StoreError(Exception):

@@ -6,17 +6,14 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tau_browser.model.summary import summary_of
 from tau_browser.stores.catalog import Catalog
-from tau_browser.stores.session_file import (
-    SessionFile,
-    header_of,
-    identity_of,
-    load_session,
-    words_of,
-)
+from tau_browser.stores.files import header_of, identity_of, words_of
 from tau_browser.stores.store import Listed, StoreError, Unreadable
+
+if TYPE_CHECKING:
+    from tau_browser.stores.session_file import SessionFile
 
 _NOT_LISTED = {
     ".partial": "a session whose first lines are still being written",
@@ -52,6 +49,9 @@ class TauFileStore:
 
     def look_into(self, listed: Listed) -> Listed | Unreadable:
         """The session with its summary, from the catalog or from the file itself."""
+        from tau_browser.model.summary import summary_of
+        from tau_browser.stores.session_file import load_session
+
         try:
             status = os.stat(listed.path)
             identity = identity_of(status)
@@ -89,6 +89,8 @@ class TauFileStore:
 
     def open(self, path: str) -> SessionFile:
         """A session by its path."""
+        from tau_browser.stores.session_file import SessionFile  # numpy comes with it: 160 ms
+
         return SessionFile(path)
 
     def remember(self) -> None:

@@ -81,8 +81,9 @@ class BrowserScreen(Screen[None]):
         )
         yield self._panes
         yield self._prompt
-        yield Bar(self.app.target.notice, id="status")
-        yield Bar(_HINTS, id="hints", classes="-plain")
+        yield Bar(id="status")
+        # what the person must know of the store stays where the eye falls on it
+        yield Bar(self.app.target.notice or _HINTS, id="hints", classes="-plain")
 
     def on_mount(self) -> None:
         self._list()
@@ -105,9 +106,12 @@ class BrowserScreen(Screen[None]):
                 self._panes.focus_on(name)
 
     def _show_titles(self) -> None:
-        self._panes.pane("sessions").title.show(self._coverage.line)
+        self._panes.pane("sessions").title.show(self._list_title())
         self._panes.pane("tree").title.show(self._tree_title())
         self._panes.pane("entry").title.show(self._entry_title())
+
+    def _list_title(self) -> str:
+        return f"{'DEMO · ' if self.app.target.is_demo else ''}{self._coverage.line}"
 
     def _tree_title(self) -> str:
         session = self._tree.session
@@ -221,7 +225,7 @@ class BrowserScreen(Screen[None]):
             self._opened.close()
         self._opened = self.app.target.store.open(path)
         self._leave_find()
-        self._tree.session = self._tree.rows = None
+        self._tree.close()
         self._gone = False
         self._sessions.mark_open(path)
         self._reload()
@@ -245,11 +249,8 @@ class BrowserScreen(Screen[None]):
         if event.generation != self._generation:
             return
         progress = event.progress
-        if progress.session is not None:
-            if self._tree.session is None:
-                self._tree.open(progress.session)
-            else:
-                self._tree.replace(progress.session)
+        if event.facts is not None:
+            self._tree.replace(event.facts)
         if event.whole:
             self._tree.notice = ""
             self._gone = False
@@ -275,8 +276,8 @@ class BrowserScreen(Screen[None]):
     def on_session_changed(self, event: loading.SessionChanged) -> None:
         if event.generation != self._generation or self._opened is None:
             return
-        if event.session is not None:
-            self._tree.replace(event.session)
+        if event.facts is not None:
+            self._tree.replace(event.facts)
             self._show_titles()
             self._find_again()
         elif event.change is Change.GONE:

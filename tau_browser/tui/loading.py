@@ -22,6 +22,7 @@ from tau_browser.stores.store import (
     StoreError,
     Unreadable,
 )
+from tau_browser.tui.facts import Facts, facts_of
 
 _EVERY = 0.1  # seconds between two messages of one worker
 _SAVE_EVERY = 500  # sessions looked into between two savings of the catalog
@@ -43,12 +44,15 @@ class SessionsFound(Message):
 
 
 class SessionRead(Message):
-    """A load came on: some of the session, or all of it."""
+    """A load came on: some of the session, or all of it. `facts` where there is more to show."""
 
-    def __init__(self, generation: int, progress: Progress, *, whole: bool) -> None:
+    def __init__(
+        self, generation: int, progress: Progress, facts: Facts | None, *, whole: bool
+    ) -> None:
         super().__init__()
         self.generation = generation
         self.progress = progress
+        self.facts = facts
         self.whole = whole
 
 
@@ -62,13 +66,13 @@ class SessionFailed(Message):
 
 
 class SessionChanged(Message):
-    """The open session is not what it was; `session` is what it is now, if it was read on."""
+    """The open session is not what it was; `facts` of what it is now, if it was read on."""
 
-    def __init__(self, generation: int, change: Change, session: Session | None) -> None:
+    def __init__(self, generation: int, change: Change, facts: Facts | None) -> None:
         super().__init__()
         self.generation = generation
         self.change = change
-        self.session = session
+        self.facts = facts
 
 
 class HitsFound(Message):
@@ -132,14 +136,16 @@ def load(opened: OpenSession, generation: int, post: Post, cancelled: Cancelled)
             if cancelled():
                 return
             last = progress
-            if progress.session is not None or due():
-                post(SessionRead(generation, progress, whole=False))
+            early = progress.session if progress.done < progress.total else None
+            if early is not None or due():
+                facts = facts_of(early) if early is not None else None
+                post(SessionRead(generation, progress, facts, whole=False))
             time.sleep(0)  # let the screen have the interpreter between two pieces
     except StoreError as error:
         post(SessionFailed(generation, str(error)))
         return
-    if last is not None:
-        post(SessionRead(generation, last, whole=True))
+    if last is not None and last.session is not None:
+        post(SessionRead(generation, last, facts_of(last.session), whole=True))
 
 
 def watch(opened: OpenSession, generation: int, post: Post, *, follow: bool) -> None:
@@ -147,14 +153,14 @@ def watch(opened: OpenSession, generation: int, post: Post, *, follow: bool) -> 
     change = opened.check()
     if change is Change.NONE:
         return
-    session = None
+    facts = None
     if change is Change.GREW and follow:
         try:
-            session = opened.follow()
+            facts = facts_of(opened.follow())
         except StoreError as error:
             post(SessionFailed(generation, str(error)))
             return
-    post(SessionChanged(generation, change, session))
+    post(SessionChanged(generation, change, facts))
 
 
 def find_all(

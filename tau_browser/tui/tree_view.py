@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 from textual.binding import BindingType
 
-from tau_browser.model.columns import Bools, Codes, Flag, Int32s, Places
-from tau_browser.model.context import ANCHORS, fold_at, states, subagent_heads
+from tau_browser.model.columns import Bools, Flag, Int32s, Places
+from tau_browser.model.context import ANCHORS, fold_at
 from tau_browser.model.label import label_of, speaker_of
 from tau_browser.model.outline import flat_outline
 from tau_browser.model.payload import message_of
@@ -18,8 +18,9 @@ from tau_browser.model.state import State
 from tau_browser.model.summary import stamp_text
 from tau_browser.model.text import counted, safe_line
 from tau_browser.model.tree import NOWHERE
-from tau_browser.search.find import Pattern
+from tau_browser.search.find import Pattern, QueryError
 from tau_browser.tui import keys
+from tau_browser.tui.facts import Facts
 from tau_browser.tui.glyphs import UNICODE, Glyphs
 from tau_browser.tui.rows_view import Piece, RowsView
 
@@ -50,17 +51,16 @@ class TreeView(RowsView):
         self.hits: Places = np.empty(0, np.intp)  # places, ascending
         self.notice = ""
         self._full: Rows | None = None  # the rows of the full history, behind a model view
-        self._states: Codes | None = None
-        self._subagents: set[int] = set()
+        self._facts: Facts | None = None
         self._hits_before: Int32s | None = None  # by line: hits in the lines before it
         self._forks_before: Int32s | None = None
 
     # What is shown
 
-    def open(self, session: Session) -> None:
+    def open(self, facts: Facts) -> None:
         """Show a session from the start: turns folded but the last, the cursor on the leaf."""
         self.marked, self.model_view_at, self.hits = [], None, np.empty(0, np.intp)
-        self._take(session)
+        session = self._take(facts)
         outline = session.outline
         self._full = self.rows = Rows(outline, outline.size > 1)
         if session.leaf != NOWHERE:
@@ -72,17 +72,18 @@ class TreeView(RowsView):
         self.rows_changed()
         self.move_to(self.cursor)
 
-    def replace(self, session: Session) -> None:
+    def replace(self, facts: Facts) -> None:
         """Show the same session read further: folds, marks and cursor stay on their entries."""
         if self.rows is None or self._full is None or self.session is None:
-            self.open(session)
+            self.open(facts)
             return
+        session = facts.session
         entry, at_leaf = self.entry, self.entry == self.session.leaf
         offset = self.cursor - self.scroll_offset.y
         known = min(len(self.session), len(session))
         folded = np.zeros(len(session), np.bool_)
         folded[: len(self.session)][:known] = self._full.folded[self._full.outline.line[:known]]
-        self._take(session)
+        self._take(facts)
         self._full = self.rows = Rows(session.outline, folded[session.outline.entry])
         self.model_view_at = None
         self.marked = [place for place in self.marked if place < len(session)]
@@ -131,7 +132,7 @@ class TreeView(RowsView):
 
     def state(self, place: int) -> State:
         """How an entry stands to the leaf."""
-        return State(int(self._states[place])) if self._states is not None else State.PATH
+        return self._facts.state(place) if self._facts is not None else State.PATH
 
     def go_to(self, place: int) -> bool:
         """Move to an entry, unfolding what hides it; False if this view does not hold it."""
@@ -236,7 +237,7 @@ class TreeView(RowsView):
         return np.flatnonzero(self.session.is_user) if self.session else np.empty(0, np.intp)
 
     def _forks(self) -> Places:
-        return np.array(self.session.tree.forks if self.session else [], np.intp)
+        return self._facts.forks if self._facts is not None else np.empty(0, np.intp)
 
     def _flagged(self, flags: int) -> Places:
         if self.session is None:
@@ -264,10 +265,15 @@ class TreeView(RowsView):
         self.move_to(self.rows.row(entry))
         self.center()
 
-    def _take(self, session: Session) -> None:
-        self.session = session
-        self._states = states(session, session.leaf)
-        self._subagents = set(subagent_heads(session))
+    def _take(self, facts: Facts) -> Session:
+        self._facts, self.session = facts, facts.session
+        return facts.session
+
+    def close(self) -> None:
+        """Show nothing."""
+        self.session = self.rows = self._full = self._facts = None
+        self.model_view_at = None
+        self.rows_changed()
 
     def _outline_changed(self) -> None:
         if self.rows is None or self.session is None:
@@ -341,10 +347,17 @@ class TreeView(RowsView):
     def _label(self, label: str, shade: str) -> list[Piece]:
         pieces: list[Piece] = []
         at = 0
-        for start, end in self.pattern.spans(label) if self.pattern else ():
+        for start, end in self._spans(label):
             pieces += [(label[at:start], shade), (label[start:end], "hit")]
             at = end
         return [*pieces, (label[at:], shade)]
+
+    def _spans(self, label: str) -> list[tuple[int, int]]:
+        """Where what is sought stands in a label; nowhere, if it takes too long to tell."""
+        try:
+            return self.pattern.spans(label) if self.pattern else []
+        except QueryError:
+            return []
 
     def _badges(
         self, row: int, place: int, line: int, state: State, width: int, record: dict[str, object]
@@ -364,7 +377,7 @@ class TreeView(RowsView):
                 badges.append((f"{glyphs.branch} branch of {count:,}", "accent"))
             elif forks := _between(self._forks_before, line, end):
                 badges.append((f"{glyphs.branch} {counted(forks, 'fork')}", "accent"))
-        if place in self._subagents:
+        if self._facts is not None and place in self._facts.subagents:
             badges.append(("sub-agent", "accent"))
         if session.has(place, Flag.COPIED):
             badges.append(("copied", "dim"))

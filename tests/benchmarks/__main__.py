@@ -7,7 +7,7 @@ import asyncio
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import reading, screen
+from tests.benchmarks import reading, screen, starting
 from tests.benchmarks.sessions import chain, fan, forked, write_session
 from tests.benchmarks.table import Figure, print_table
 
@@ -29,6 +29,7 @@ def main() -> None:
         *reading.figures(large, entries),
         *reading.shape_figures({"50,000 deep": deep, "20,000 wide": wide}),
         *asyncio.run(screen.figures(small, large)),
+        *starting.figures(folder),
     ]
     print_table(figures)
     raise SystemExit(any(figure.missed for figure in figures))

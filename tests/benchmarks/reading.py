@@ -13,7 +13,7 @@ import msgspec
 from tau_browser.model.heads import Head
 from tau_browser.model.rows import Rows
 from tau_browser.model.session import Session
-from tau_browser.stores.session_file import SessionFile
+from tau_browser.stores.session_file import SessionFile, load_session
 from tests.benchmarks.table import Figure
 
 _ROUNDS = 5
@@ -45,7 +45,7 @@ def shape_figures(paths: dict[str, Path]) -> list[Figure]:
     found = []
     for shape, path in paths.items():
         bare, browsable = _alternate(lambda p=path: _decode_heads(p), lambda p=path: _browsable(p))
-        found.append(Figure(f"the same, {shape}", browsable / bare, 6))
+        found.append(Figure(f"the same, {shape}", browsable / bare, 10))
     return found
 
 
@@ -70,16 +70,8 @@ def _decode_heads(path: Path) -> None:
 
 
 def _browsable(path: Path) -> tuple[Session, Rows]:
-    session = _load(path)
+    session = load_session(str(path))
     return session, Rows(session.outline)
-
-
-def _load(path: Path) -> Session:
-    progress = None
-    for progress in SessionFile(str(path)).load():
-        pass
-    assert progress is not None and progress.session is not None
-    return progress.session
 
 
 def _memory(path: Path) -> int:

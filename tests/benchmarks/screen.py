@@ -9,8 +9,9 @@ from pathlib import Path
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
+from tau_browser.stores.session_file import load_session
+from tau_browser.tui.facts import facts_of
 from tau_browser.tui.tree_view import TreeView
-from tests.benchmarks.reading import _load
 from tests.benchmarks.table import Figure
 
 _SIZE = (120, 42)
@@ -23,14 +24,14 @@ class _TreeApp(App[None]):
 
     def __init__(self, path: Path) -> None:
         super().__init__()
-        self._session = _load(path)
+        self._facts = facts_of(load_session(str(path)))
 
     def compose(self) -> ComposeResult:
         yield TreeView()
 
     def on_mount(self) -> None:
         tree = self.query_one(TreeView)
-        tree.open(self._session)
+        tree.open(self._facts)
         tree.action_unfold_all()
         tree.focus()
 

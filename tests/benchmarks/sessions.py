@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 
 Parent = Callable[[int], int]
@@ -66,6 +67,5 @@ def _id(place: int) -> str:
 
 
 def _time(place: int) -> str:
-    seconds, rest = divmod(place, 1000)
-    minutes, seconds = divmod(seconds, 60)
-    return f"2026-11-{1 + minutes // 1440:02}T{minutes // 60 % 24:02}:{minutes % 60:02}:{seconds:02}.{rest:03}Z"
+    moment = datetime(2026, 11, 1) + timedelta(milliseconds=place)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{place % 1000:03}Z"

@@ -11,7 +11,7 @@ import pytest
 
 from tau_browser.model.summary import Summary
 from tau_browser.stores.catalog import Catalog
-from tau_browser.stores.session_file import Identity
+from tau_browser.stores.files import Identity
 
 ONE = Identity(1, 2, 3, 4)
 SUMMARY = Summary(

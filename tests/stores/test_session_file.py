@@ -12,7 +12,8 @@ import pytest
 from tau_browser.model.diagnostic import Severity
 from tau_browser.model.session import Session
 from tau_browser.stores import session_file
-from tau_browser.stores.session_file import FileSource, SessionFile, header_of, load_session
+from tau_browser.stores.files import FileSource, header_of
+from tau_browser.stores.session_file import SessionFile, load_session
 from tau_browser.stores.store import Change, StoreError
 from tests.conftest import DATA, HEADER, log_of, message
 
