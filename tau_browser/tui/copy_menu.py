@@ -24,6 +24,7 @@ class CopyMenu(ModalScreen[tuple[str, bool] | None]):
     CopyMenu > Static {
         width: 80%; max-width: 76; height: auto;
         background: $panel; border: round $primary; padding: 0 1;
+        text-wrap: nowrap; text-overflow: ellipsis;
     }
     """
 
@@ -52,8 +53,9 @@ class CopyMenu(ModalScreen[tuple[str, bool] | None]):
         for key, (what, value) in self._choices.items():
             text.append(f"  {key}", "bold")
             text.append(f"  {what:<8}")
-            text.append(f" {safe_line(value[:120])}"[:50], "dim")
-            text.append(f" {size_of(len(value.encode('utf-8', 'replace')))}\n", "dim")
+            size = size_of(len(value.encode("utf-8", "replace")))
+            text.append(f" {size:>7}  ", "dim")
+            text.append(f"{safe_line(value[:120])}\n", "dim")
         other = "the clipboard" if self._to_file else "a file"
         text.append("  w", "bold")
         text.append(f"  {other} instead\n  ")

@@ -80,8 +80,11 @@ class CoverageScreen(Screen[str | int | None]):
         yield Bar("Enter goes there · Esc back")
 
     def on_rows_view_moved(self, event: RowsView.Moved) -> None:
-        finding = self._items[event.row].finding
-        raw = b""
+        item = self._items[event.row]
+        if item.path is not None:
+            self.query_one("#raw", Bar).show(safe_line(item.path))
+            return
+        finding, raw = item.finding, b""
         if finding is not None and finding.byte is not None and self._session is not None:
             raw = self._session.source.read(finding.byte, finding.byte + _SHOWN_BYTES)
         line = raw.partition(b"\n")[0].decode("utf-8", "replace")
@@ -133,7 +136,7 @@ class CoverageScreen(Screen[str | int | None]):
             summary = listed.summary
             counts = f"{summary.unreadable} unreadable, {summary.damage} damaged"
             text = f"  {safe_line(summary.title)}: {counts}, {summary.notes} notes"
-            items.append(_Item(f"{text} · {safe_line(listed.path)}", "warning", listed.path))
+            items.append(_Item(text, "warning", listed.path))
         return items
 
 

@@ -41,6 +41,7 @@ _NAMES = {
     "pageup": "PgUp",
 }
 
+_ROOM_FOR_VERBS = 70  # columns
 _SECTIONS = {
     "Everywhere": APP,
     "Browser": BROWSER,
@@ -94,14 +95,17 @@ class HelpScreen(ModalScreen[None]):
 
     def _text(self) -> Text:
         text = Text()
+        roomy = self.app.size.width >= _ROOM_FOR_VERBS
         for title, keys in _SECTIONS.items():
             text.append(f"{title}\n", "bold")
             for key in keys:
                 shown = key_text(self._overridden.get(key.verb, key.keys))
-                text.append(f"  {shown:<12}", "bold")
+                text.append(f" {shown:<11}", "bold")
                 text.append(f" {key.does}")
-                text.append(f"  ({key.verb})\n", "dim")
+                text.append(f"  ({key.verb})\n" if roomy else "\n", "dim")
             text.append("\n")
+        if not roomy:
+            text.append("  A wider terminal also shows the verbs.\n")
         text.append("  Ctrl+P finds any command by its name; the mouse works everywhere.\n\n")
         text.append("Signs in the tree\n", "bold")
         for state, meaning in _STATES.items():

@@ -102,7 +102,7 @@ class RowsView(ScrollView, can_focus=True):
         return 0
 
     def draw(self, row: int, width: int) -> tuple[list[Piece], list[Piece]]:
-        """What stands at the left of a row, cut to fit, and at its right, never cut."""
+        """What stands at the left of a row, cut to fit, and at its right, what matters most last."""
         raise NotImplementedError
 
     def empty_text(self) -> str:
@@ -168,7 +168,8 @@ class RowsView(ScrollView, can_focus=True):
             self._scroll_to_row(self.cursor - height + 1)
 
     def _scroll_to_row(self, row: int) -> None:
-        self.scroll_to(y=max(0, row), animate=False, immediate=True)
+        # force: rows that have just become more than fit are not yet known to scroll
+        self.scroll_to(y=max(0, row), animate=False, immediate=True, force=True)
 
     # Drawing
 
@@ -207,9 +208,13 @@ class RowsView(ScrollView, can_focus=True):
     def _line(
         self, left: list[Piece], right: list[Piece], width: int, cursor: bool, *bar: Piece
     ) -> Strip:
-        """Pieces as one strip: the left ones cut where the right ones begin."""
-        shown_right = right if sum(cell_len(text) for text, _ in right) <= width * 2 // 3 else []
-        room = width - sum(cell_len(text) for text, _ in shown_right)
+        """Pieces as one strip: the left ones cut where the right ones begin. Where those would
+        take more than half of it, the first of them, which matter least, are left out."""
+        right_width = sum(cell_len(text) for text, _ in right)
+        shown_right = list(right)
+        while right_width > width // 2:
+            right_width -= cell_len(shown_right.pop(0)[0])
+        room = width - right_width
         segments = []
         for text, style in left:
             size = cell_len(text)

@@ -181,6 +181,7 @@ def previews(request: pytest.FixtureRequest) -> list[tuple[str, str, Record]]:
     ]
 
 
+LONGEST_ROW = 1000  # characters of a label
 Previews = list[tuple[str, str, Record]]
 
 
@@ -194,7 +195,8 @@ def test_messages_read_as_in_tau(previews: Previews) -> None:
             if record["type"] == "customMessage":  # there the speaker has a column of its own
                 speaker = f"{speaker_of(record)}: "
                 preview = preview.replace(" (hidden): ", ": ").removeprefix(speaker)
-            assert normalised(label) == normalised(preview)
+            whole = preview if len(label) < LONGEST_ROW else preview[:LONGEST_ROW]
+            assert normalised(label) == normalised(whole)
 
 
 def test_tool_calls_are_named_in_taus_order(previews: Previews) -> None:

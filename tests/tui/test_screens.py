@@ -123,12 +123,6 @@ def test_help_at_40x12(snap_compare: Compare) -> None:
     assert snap_compare(opened(), terminal_size=SMALL, run_before=pressing("question_mark"))
 
 
-def test_copy_menu_at_80x24(snap_compare: Compare) -> None:
-    path = next(MARKUP.rglob("*.jsonl"))
-    app = browse(path.parent, path)
-    assert snap_compare(app, terminal_size=MEDIUM, run_before=pressing("y"))
-
-
 def test_markup_is_text(snap_compare: Compare) -> None:
     path = next(MARKUP.rglob("*.jsonl"))
     app = browse(path.parent, path)
