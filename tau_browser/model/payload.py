@@ -142,7 +142,7 @@ def config_line(data: Any) -> str:
         parts.append(f"cwd {data['cwd']}")
     if not parts and "system_prompt_digest" in data:
         parts.append("prompt changed")
-    return "; ".join(parts or lines_of(data))
+    return "; ".join(parts or (lines_of(data) if data else []))
 
 
 def _blocks(content: Any) -> Iterator[Block]:

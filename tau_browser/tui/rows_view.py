@@ -102,7 +102,7 @@ class RowsView(ScrollView, can_focus=True):
         return 0
 
     def draw(self, row: int, width: int) -> tuple[list[Piece], list[Piece]]:
-        """What stands at the left of a row, cut to fit, and at its right, what matters most last."""
+        """What stands at the left of a row, and at its right; there what matters most is last."""
         raise NotImplementedError
 
     def empty_text(self) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
+from textual.app import App
 from textual.pilot import Pilot
+from textual.worker import Worker
 
 from tau_browser.config import Settings
 from tau_browser.stores.targets import Target, store_over
@@ -29,10 +30,12 @@ def browse(root: Path | str, opened: Path | str | None = None, **options: object
 
 async def settle(pilot: Pilot[None]) -> None:
     """Wait until nothing runs behind the screen and all that was posted is shown."""
-    for _ in range(3):
+    calm = 0
+    while calm < 3:  # what was shown may have led to more, such as a new width to a new drawing
         await pilot.pause()
-        await pilot.app.workers.wait_for_complete(_ending(pilot.app))
-    await pilot.pause()
+        running = _running(pilot.app)
+        await pilot.app.workers.wait_for_complete(running)
+        calm = 0 if running else calm + 1
 
 
 async def press(pilot: Pilot[None], *keys: str) -> None:
@@ -74,5 +77,5 @@ def _browser(app: BrowserApp) -> BrowserScreen:
     return next(screen for screen in app.screen_stack if isinstance(screen, BrowserScreen))
 
 
-def _ending(app: BrowserApp) -> Iterable:
+def _running(app: App[None]) -> list[Worker[object]]:
     return [worker for worker in app.workers if not worker.is_finished]
