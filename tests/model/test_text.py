@@ -288,7 +288,7 @@ def test_every_kind_has_its_text(record: dict[str, Any], text: str) -> None:
         ({"tools": [], "extensions": ["a", "b"]}, "0 tools; 2 extensions: a, b"),
         ({"system_prompt_digest": "ab"}, "prompt changed"),
         ("odd", "odd"),
-        ({"tools": "all", "cwd": 5}, ""),
+        ({"tools": "all", "cwd": 5}, "tools: all; cwd: 5"),
     ],
 )
 def test_config_tells_what_it_sets(data: Any, line: str) -> None:
