@@ -33,8 +33,13 @@ class _Stamp(msgspec.Struct):
     timestamp: str = ""
 
 
+class _Id(msgspec.Struct):
+    id: str = ""
+
+
 _LINE_NAME = re.compile("line-([0-9]{1,9})")
 _decode_stamp = msgspec.json.Decoder(_Stamp).decode
+_decode_id = msgspec.json.Decoder(_Id).decode
 _STRETCH = 128 * 1024
 _LINK_REASONS = {
     Flag.ORPHAN: "its parent is not in the session: drawn as a detached root",
@@ -102,7 +107,11 @@ class Session:
         """The id of an entry, or "line-N" for one that has none of its own."""
         if self.has(place, Flag.NO_ID):
             return f"line-{self.columns.line[place]}"
-        return str(self.record(place).get("id", ""))
+        raw = self.raw(place)
+        try:
+            return _decode_id(raw).id
+        except (msgspec.DecodeError, RecursionError):
+            return str(decode_record(raw).get("id", ""))
 
     def stamp(self, place: int) -> str:
         """The timestamp of an entry as written; "" where it has none."""

@@ -142,6 +142,9 @@ class TreeView(RowsView):
         row = self.rows.reveal(place)
         if len(self.rows) != before:
             self.rows_changed()
+        top = self.scroll_offset.y
+        if not top <= row < top + self.size.height:  # what stands around it helps to read it
+            self._scroll_to_row(row - self.size.height // 2)
         self.move_to(row)
         return True
 

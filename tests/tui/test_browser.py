@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tau_browser import config
 from tests.conftest import DATA
 from tests.tui.browsing import (
     MEDIUM,
@@ -425,3 +426,48 @@ async def test_an_empty_store_says_where_it_looked(tmp_path: Path) -> None:
     async with app.run_test(size=WIDE) as pilot:
         await settle(pilot)
         assert "no sessions" in text(app)
+
+
+async def test_the_chosen_theme_is_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    app = browse(FORKED, FORKED)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        app.theme = "nord"
+        await settle(pilot)
+    assert config.remembered()["theme"] == "nord"
+    assert (tmp_path / "tau-browse" / "remembered.json").stat().st_mode & 0o777 == 0o600
+
+
+async def test_a_click_selects_and_a_second_one_unfolds() -> None:
+    app = browse(FORKED, FORKED)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        shown = tree(app).row_count()
+        await pilot.click("#tree", offset=(20, 4))
+        await settle(pilot)
+        assert tree(app).cursor == 4
+        assert tree(app).row_count() == shown
+        await pilot.click("#tree", offset=(20, 4))
+        await settle(pilot)
+        assert tree(app).row_count() > shown
+
+
+async def test_panes_are_resized_hidden_and_zoomed() -> None:
+    app = browse(FORKED, FORKED)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        width = tree(app).size.width
+        await press(pilot, "full_stop")
+        assert tree(app).size.width > width
+        await press(pilot, "comma", "comma")
+        assert tree(app).size.width < width
+        await press(pilot, "1", "3")
+        assert tree(app).size.width == WIDE[0]
+        assert sessions(app).size.width == 0 or not sessions(app).parent.display
+        await press(pilot, "1", "3", "z")
+        assert tree(app).size.width == WIDE[0]
+        await press(pilot, "z")
+        assert tree(app).size.width < WIDE[0]
