@@ -14,16 +14,10 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import Screen
 from textual.timer import Timer
-from textual.worker import get_current_worker
+from textual.worker import Worker, WorkerState, get_current_worker
 
-from tau_browser.model.columns import Flag
 from tau_browser.model.compare import compare
-from tau_browser.model.context import fold_at, legacy_cursor
-from tau_browser.model.label import speaker_of
-from tau_browser.model.session import Session
-from tau_browser.model.summary import stamp_text
 from tau_browser.model.text import counted, safe_line, size_of
-from tau_browser.model.tree import NOWHERE
 from tau_browser.search.find import Pattern, QueryError, pattern_of
 from tau_browser.stores.store import Change, OpenSession
 from tau_browser.tui import keys, loading
@@ -36,6 +30,7 @@ from tau_browser.tui.panes import Pane, Panes
 from tau_browser.tui.prompt import Prompt
 from tau_browser.tui.rows_view import RowsView
 from tau_browser.tui.session_list import SessionList
+from tau_browser.tui.titles import entry_title, status, tree_title
 from tau_browser.tui.tree_view import TreeView
 
 if TYPE_CHECKING:
@@ -62,6 +57,7 @@ class BrowserScreen(Screen[None]):
         self._find_generation = 0
         self._coverage = Coverage({}, [])
         self._following = False
+        self._listing = False
         self._prompt = Prompt()
         self._preview: Timer | None = None
         self._gone = False
@@ -86,8 +82,8 @@ class BrowserScreen(Screen[None]):
         yield Bar(self.app.target.notice or _HINTS, id="hints", classes="-plain")
 
     def on_mount(self) -> None:
-        self._list()
-        self.set_interval(_LIST_EVERY, self._list)
+        self._refresh_list()
+        self.set_interval(_LIST_EVERY, self._refresh_list)
         self.set_interval(_WATCH_EVERY, self._watch)
         self._show_titles()
         if self.app.target.path is not None:
@@ -106,101 +102,45 @@ class BrowserScreen(Screen[None]):
                 self._panes.focus_on(name)
 
     def _show_titles(self) -> None:
-        self._panes.pane("sessions").title.show(self._list_title())
-        self._panes.pane("tree").title.show(self._tree_title())
-        self._panes.pane("entry").title.show(self._entry_title())
-
-    def _list_title(self) -> str:
-        return f"{'DEMO · ' if self.app.target.is_demo else ''}{self._coverage.line}"
-
-    def _tree_title(self) -> str:
-        session = self._tree.session
-        if session is None:
-            return "Tree"
-        if (at := self._tree.model_view_at) is not None:
-            seen, path = len(fold_at(session, at).context), int(session.tree.depth[at])
-            return f"Model view at {safe_line(session.entry_id(at))} · {seen:,} of {path:,} entries"
-        parts = [safe_line(self._name_of_open()), counted(len(session), "entry")]
-        if forks := len(session.tree.forks):
-            parts.append(counted(forks, "fork"))
-        if findings := len(session.diagnostics):
-            parts.append(f"{self.app.glyphs.warning} {counted(findings, 'finding')} (!)")
-        if self._gone:
-            parts.append("the file is gone")
-        if self._following:
-            parts.append("following")
-        return " · ".join(parts)
+        demo = "DEMO · " if self.app.target.is_demo else ""
+        remarks = ["the file is gone"] * self._gone + ["following"] * self._following
+        titles = {
+            "sessions": f"{demo}{self._coverage.line}",
+            "tree": tree_title(self._tree, self._name_of_open(), *remarks),
+            "entry": entry_title(self._tree),
+        }
+        for name, title in titles.items():
+            self._panes.pane(name).title.show(title)
 
     def _name_of_open(self) -> str:
         path = self._opened.path if self._opened else ""
         listed = self._coverage.sessions.get(path)
-        if listed is not None and listed.summary is not None:
-            return listed.summary.title
-        return os.path.basename(path)
-
-    def _entry_title(self) -> str:
-        entry, session = self._tree.entry, self._tree.session
-        if entry is None or session is None:
-            return "Entry"
-        return f"{speaker_of(session.record(entry))} {safe_line(session.entry_id(entry))}"
+        return listed.summary.title if listed and listed.summary else os.path.basename(path)
 
     def _show_status(self, text: str | None = None) -> None:
-        self.query_one("#status", Bar).show(self._status() if text is None else text)
+        self.query_one("#status", Bar).show(status(self._tree) if text is None else text)
 
-    def _status(self) -> str:
-        tree, session, entry = self._tree, self._tree.session, self._tree.entry
-        if session is None or entry is None:
-            return ""
-        state = tree.state(entry)
-        words = [f"{tree.cursor + 1:,}/{tree.row_count():,}"]
-        if tree.pattern is not None:
-            words.append(self._hit_position(entry))
-        if tree.marked:
-            words.append(f"{len(tree.marked)} marked")
-        words.append(state.word)
-        if entry == session.leaf:
-            words.append("the leaf: τ reopens here")
-            words += self._legacy_cursor(session)
-        if turn := self._turn_of(entry):
-            words.append(turn)
-        if time := stamp_text(session.record(entry).get("timestamp")):
-            words.append(safe_line(time))
-        if session.has(entry, Flag.COPIED):
-            words.append("copied")
-        return " · ".join(words)
-
-    def _legacy_cursor(self, session: Session) -> list[str]:
-        """Where 0.9 would have reopened, for logs that end with a move (tau-format 2.4)."""
-        cursor = legacy_cursor(session)
-        if cursor is None:
-            return []
-        if cursor[1] is None:
-            return ["τ 0.9 reopened before the first entry"]
-        lost = "" if session.find(cursor[1]) else ", which is not in the session"
-        return [f"τ 0.9 reopened at {safe_line(cursor[1])}{lost}"]
-
-    def _turn_of(self, entry: int) -> str:
-        session = self._tree.session
-        assert session is not None
-        turn = int(session.outline.turn[entry])
-        if turn in (NOWHERE, entry):
-            return ""
-        return f"in the turn of {safe_line(session.entry_id(turn))}"
-
-    def _hit_position(self, entry: int) -> str:
-        hits = self._tree.hits
-        at = int(np.searchsorted(hits, entry))
-        on_hit = at < len(hits) and hits[at] == entry
-        return f"hit {at + 1:,} of {len(hits):,}" if on_hit else counted(len(hits), "hit")
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """What goes wrong behind the screen is said on it."""
+        if event.state is WorkerState.ERROR:
+            self._listing = False
+            error = event.worker.error
+            self._tell(safe_line(f"{event.worker.group} failed: {type(error).__name__}: {error}"))
 
     # The list of sessions
 
-    @work(thread=True, exclusive=True, group="list", exit_on_error=False)
+    def _refresh_list(self) -> None:
+        if not self._listing:
+            self._listing = True
+            self._list()
+
+    @work(thread=True, group="list", exit_on_error=False)
     def _list(self) -> None:
         worker = get_current_worker()
         loading.list_sessions(self.app.target.store, self.post_message, lambda: worker.is_cancelled)
 
     def on_sessions_found(self, event: loading.SessionsFound) -> None:
+        self._listing = not event.done
         self._coverage = Coverage(event.sessions, event.unreadable)
         self._sessions.loading_text = "" if event.sessions else "no sessions here"
         self._sessions.show(event.sessions)
@@ -308,7 +248,7 @@ class BrowserScreen(Screen[None]):
             self._entry.clear()
         else:
             self._entry.show(session, entry, self._tree.state(entry).word)
-        self._panes.pane("entry").title.show(self._entry_title())
+        self._panes.pane("entry").title.show(entry_title(self._tree))
         self._show_status()
 
     # Find
@@ -506,7 +446,7 @@ class BrowserScreen(Screen[None]):
     # The session as a whole
 
     def action_reload(self) -> None:
-        self._list()
+        self._refresh_list()
         self._reload()
 
     def action_follow(self) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from pathlib import Path
 
 import pytest
+from textual.worker import WorkerFailed
 
 from tau_browser import config
 from tests.conftest import DATA
@@ -471,3 +473,21 @@ async def test_panes_are_resized_hidden_and_zoomed() -> None:
         assert tree(app).size.width == WIDE[0]
         await press(pilot, "z")
         assert tree(app).size.width < WIDE[0]
+
+
+async def test_what_fails_behind_the_screen_is_said_on_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = browse(FORKED, FORKED)
+
+    def fail() -> None:
+        raise RuntimeError("the disk is on [red]fire[/red]")
+
+    monkeypatch.setattr(app.target.store, "scan", fail)
+    async with app.run_test(size=WIDE) as pilot:
+        await pilot.pause()
+        with contextlib.suppress(WorkerFailed):
+            await settle(pilot)
+        await settle(pilot)
+        said = [notice.message for notice in app._notifications]
+        assert "list failed: RuntimeError: the disk is on [red]fire[/red]" in said

@@ -1,0 +1,78 @@
+"""What the bars say of the session that is open and of the entry under the cursor."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tau_browser.model.columns import Flag, Places
+from tau_browser.model.context import fold_at, legacy_cursor
+from tau_browser.model.label import speaker_of
+from tau_browser.model.session import Session
+from tau_browser.model.summary import stamp_text
+from tau_browser.model.text import counted, safe_line
+from tau_browser.model.tree import NOWHERE
+from tau_browser.tui.tree_view import TreeView
+
+
+def tree_title(tree: TreeView, name: str, *remarks: str) -> str:
+    """The title of the tree: the session, or the entry whose model view is shown."""
+    session = tree.session
+    if session is None:
+        return "Tree"
+    if (at := tree.model_view_at) is not None:
+        seen, path = len(fold_at(session, at).context), int(session.tree.depth[at])
+        return f"Model view at {safe_line(session.entry_id(at))} · {seen:,} of {path:,} entries"
+    parts = [safe_line(name), counted(len(session), "entry")]
+    if forks := len(session.tree.forks):
+        parts.append(counted(forks, "fork"))
+    if findings := len(session.diagnostics):
+        parts.append(f"{tree.glyphs.warning} {counted(findings, 'finding')} (!)")
+    return " · ".join([*parts, *remarks])
+
+
+def entry_title(tree: TreeView) -> str:
+    """The title of the entry pane: who speaks, and the entry's id."""
+    entry, session = tree.entry, tree.session
+    if entry is None or session is None:
+        return "Entry"
+    return f"{speaker_of(session.record(entry))} {safe_line(session.entry_id(entry))}"
+
+
+def status(tree: TreeView) -> str:
+    """All about where the cursor is, what matters most first."""
+    session, entry = tree.session, tree.entry
+    if session is None or entry is None:
+        return ""
+    words = [f"{tree.cursor + 1:,}/{tree.row_count():,}"]
+    if tree.pattern is not None:
+        words.append(_hit_position(tree.hits, entry))
+    if tree.marked:
+        words.append(f"{len(tree.marked)} marked")
+    words.append(tree.state(entry).word)
+    if entry == session.leaf:
+        words.append("the leaf: τ reopens here")
+        words += _legacy_position(session)
+    turn = int(session.outline.turn[entry])
+    if turn not in (NOWHERE, entry):
+        words.append(f"in the turn of {safe_line(session.entry_id(turn))}")
+    words.append(safe_line(stamp_text(session.record(entry).get("timestamp"))))
+    if session.has(entry, Flag.COPIED):
+        words.append("copied")
+    return " · ".join(word for word in words if word)
+
+
+def _hit_position(hits: Places, entry: int) -> str:
+    at = int(np.searchsorted(hits, entry))
+    on_hit = at < len(hits) and hits[at] == entry
+    return f"hit {at + 1:,} of {len(hits):,}" if on_hit else counted(len(hits), "hit")
+
+
+def _legacy_position(session: Session) -> list[str]:
+    """Where 0.9 would have reopened, for logs that end with a move (tau-format 2.4)."""
+    cursor = legacy_cursor(session)
+    if cursor is None:
+        return []
+    if cursor[1] is None:
+        return ["τ 0.9 reopened before the first entry"]
+    lost = "" if session.find(cursor[1]) else ", which is not in the session"
+    return [f"τ 0.9 reopened at {safe_line(cursor[1])}{lost}"]
