@@ -87,7 +87,7 @@ def config_at(session: Session, place: int) -> Record:
     sets |= session.kinds.where(columns.kind[path], "model_change", "thinking_change")
     config: Record = {}
     for at in path[sets]:
-        config.update(_settings(session.record(int(at))))
+        config.update(settings_of(session.record(int(at))))
     return config
 
 
@@ -150,7 +150,8 @@ def _summary(kind: str, record: Record) -> Record:
     return {"role": "user", "content": [{"type": "text", "text": text}]}
 
 
-def _settings(record: Record) -> Record:
+def settings_of(record: Record) -> Record:
+    """What an entry sets of the configuration; {} for most."""
     data = record.get("data")
     match record.get("type"), record.get("customType"):
         case "model_change", _:

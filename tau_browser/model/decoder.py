@@ -316,7 +316,7 @@ class Decoder:
             if value is not None
         }
         for at in unusual:
-            flags[at] = _flags(heads[at])
+            flags[at] = flags_of(heads[at])
             if (counts := messages[at].usage) is not None:
                 usage[at] = len(self._usage)
                 self._usage.append(counts.counts())
@@ -333,7 +333,8 @@ class Decoder:
         )
 
 
-def _flags(head: Head) -> int:
+def flags_of(head: Head) -> int:
+    """The bits of `Flag` that a record's own head tells."""
     flags = _STOPS.get(head.message.stop_reason, 0) | _CUSTOM.get(head.customType, 0)
     if head.status == "incomplete":
         flags |= Flag.INCOMPLETE

@@ -1,0 +1,125 @@
+"""One order out of several: what each ranker found, weighed and added up, with the sum shown.
+
+Convex (the default): each ranker's scores are spread over 0 to 1 by its own best and worst
+candidate, so that scores of unlike scales can be added. Reciprocal rank fusion (RRF, Cormack et
+al. 2009) looks at ranks alone. A candidate that a ranker did not name gets nothing from it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+
+CANDIDATES = 200
+"""How many of a ranker's candidates count; what it names after them is not looked at."""
+
+DEFAULT_WEIGHTS: Mapping[str, float] = {"bm25": 1.0, "static": 0.4, "neural": 1.0}
+"""Of the rankers. The vectors of the static table buy recall; weighing more, they cost rank."""
+
+_RRF_K = 60
+
+
+class Method(StrEnum):
+    """How candidates are put into one order."""
+
+    CONVEX = "convex"
+    RRF = "rrf"
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking(Generic[Key]):
+    """The candidates of one ranker with their scores, the best first, each once."""
+
+    ranker: str
+    candidates: Sequence[tuple[Key, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one ranker says of a hit, and what that adds to its score.
+
+    rank: from 1 · raw: in the ranker's own scale · norm: 0 to 1, 1 for its
+    best · contribution: weight * norm
+    """
+
+    ranker: str
+    rank: int
+    raw: float
+    norm: float
+    weight: float
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fused(Generic[Key]):
+    """A hit: its parts in the order of the rankers; one per ranker that named it."""
+
+    key: Key
+    parts: tuple[Part, ...]
+
+    @property
+    def score(self) -> float:
+        """The sum of what the parts contribute."""
+        return math.fsum(part.contribution for part in self.parts)
+
+
+def fuse(
+    rankings: Iterable[Ranking[Key]],
+    weights: Mapping[str, float] = DEFAULT_WEIGHTS,
+    method: Method = Method.CONVEX,
+) -> list[Fused[Key]]:
+    """All candidates, the best first. Equal scores keep the order in which the rankings, one after
+    the other, name them.
+
+    A ranker that weighs nothing is left out. Raises ValueError for a weight or a score that is no
+    finite number, a weight below zero or missing, and a candidate named twice by one ranker.
+    """
+    parts: dict[Key, list[Part]] = {}
+    for ranking in rankings:
+        weight = _weight(ranking.ranker, weights)
+        if weight:
+            for key, part in _parts(ranking, weight, method).items():
+                parts.setdefault(key, []).append(part)
+    fused = [Fused(key, tuple(named)) for key, named in parts.items()]
+    return sorted(fused, key=lambda hit: hit.score, reverse=True)
+
+
+def _weight(ranker: str, weights: Mapping[str, float]) -> float:
+    weight = weights.get(ranker, math.nan)
+    if not math.isfinite(weight) or weight < 0:
+        raise ValueError(f"the ranker {ranker!r} needs a weight of 0 or more, not {weight}")
+    return weight
+
+
+def _parts(ranking: Ranking[Key], weight: float, method: Method) -> dict[Key, Part]:
+    candidates = ranking.candidates[:CANDIDATES]
+    norms = _by_score([score for _, score in candidates])
+    if method is Method.RRF:
+        norms = _by_rank(len(candidates))
+    parts = {
+        key: Part(ranking.ranker, rank, raw, norm, weight, weight * norm)
+        for rank, ((key, raw), norm) in enumerate(zip(candidates, norms, strict=True), 1)
+    }
+    if len(parts) < len(candidates):
+        raise ValueError(f"the ranker {ranking.ranker!r} named a candidate twice")
+    return parts
+
+
+def _by_score(scores: Sequence[float]) -> list[float]:
+    """Scores spread over 0 to 1. Where all are equal, and so also one by itself, all are best."""
+    if not all(map(math.isfinite, scores)):
+        raise ValueError("a score must be a finite number")
+    low, high = min(scores, default=0.0), max(scores, default=0.0)
+    if low == high:
+        return [1.0] * len(scores)
+    return [(score - low) / (high - low) for score in scores]
+
+
+def _by_rank(count: int) -> list[float]:
+    """RRF's 1 / (k + rank), as a share of what the first gets: that changes no order."""
+    return [(_RRF_K + 1) / (_RRF_K + rank) for rank in range(1, count + 1)]

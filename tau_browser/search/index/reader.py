@@ -1,0 +1,176 @@
+"""An index as it is searched: a snapshot of the last commit, never in a writer's way."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import tantivy
+
+from tau_browser.model.context import State
+from tau_browser.search.index.catalog import VERSION, Catalog, FileRow
+from tau_browser.search.index.folder import Files, NoIndex
+from tau_browser.search.index.postings import KEY, open_postings
+from tau_browser.search.index.selection import GroupFacts, Selection, select
+from tau_browser.search.index.writer import Damaged, Full, translated
+from tau_browser.search.query import Query
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where an entry stands: its bytes in a file, its session, its state and model there."""
+
+    path: str
+    start: int
+    stop: int
+    session: str
+    cwd: str
+    state: State
+    model: str
+    group: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """The catalog's files and groups as of one commit."""
+
+    files: dict[int, FileRow]
+    facts: dict[int, GroupFacts]
+    names: dict[int, str]  # of models, as written
+
+
+class Reader:
+    """A snapshot of an index. For one thread at a time.
+
+    Whatever goes wrong while reading is a NoIndex; a damaged index is then made anew by the next
+    update.
+    """
+
+    def __init__(self, folder: Path, store: str = "tau") -> None:
+        self._store = store
+        self._files = Files(folder)
+        self._inode = self._changes = 0
+        self._open()
+
+    def refresh(self) -> bool:
+        """Go on to the last commit; returns whether there was a new one. Raises NoIndex."""
+        with self.guarded():
+            if self._inode != self._files.catalog.stat().st_ino:  # made anew meanwhile
+                self.close()
+                self._open()
+                return True
+            if self._changes == self.catalog.changes():
+                return False
+            self._load()
+            return True
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self.catalog.close()
+
+    def select(self, query: Query, paths: Collection[str] | None = None) -> Selection:
+        """What a query's filters leave of some session files, or of all."""
+        with self.guarded():
+            return select(query, lambda: self._groups.facts.values(), paths)
+
+    def contents(self, selection: Selection) -> list[int] | None:
+        """The numbers of all contents of a selection, or None if it is everything."""
+        if selection.condition is None:
+            return None
+        with self.guarded():
+            found = self.searcher.search(
+                selection.condition, max(1, self.searcher.num_docs), count=False
+            )
+            return self.keys([address for _, address in found.hits])
+
+    def keys(self, addresses: list[tantivy.DocAddress]) -> list[int]:
+        """The numbers of contents."""
+        return [int(value or 0) for value in self.searcher.fast_field_values(KEY, addresses)]
+
+    def standings(
+        self, contents: Sequence[int], groups: Collection[int] | None = None
+    ) -> dict[int, list[Standing]]:
+        """Where contents stand, in these groups or in any: on a path before elsewhere, then in
+        the order in which files were indexed. One that stands nowhere any more is left out."""
+        found: dict[int, list[Standing]] = {}
+        with self.guarded():
+            for row in self.catalog.standings_of(contents):
+                facts = self._groups.facts.get(row.group)
+                if facts is not None and (groups is None or row.group in groups):
+                    file = self._groups.files[row.file]
+                    standing = Standing(
+                        file.path,
+                        row.start,
+                        row.stop,
+                        file.session,
+                        file.cwd,
+                        State(facts.state),
+                        self._groups.names[row.group],
+                        row.group,
+                    )
+                    found.setdefault(row.content, []).append(standing)
+        for standings in found.values():
+            standings.sort(key=lambda standing: standing.state)
+        return found
+
+    def content_at(self, path: str, start: int) -> int | None:
+        """The content of the entry that starts at a byte of a file; None if not indexed."""
+        file = self._file_ids.get(path)
+        with self.guarded():
+            return None if file is None else self.catalog.content_at(file, start)
+
+    def files(self) -> list[FileRow]:
+        """The files of the store as they are indexed."""
+        return list(self._groups.files.values())
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Errors of the libraries as NoIndex."""
+        try:
+            with translated():
+                yield
+        except Damaged as error:
+            self._files.mark_damaged(str(error))
+            raise NoIndex(f"the index is damaged and will be made anew: {error}") from error
+        except Full as error:
+            raise NoIndex(f"the index cannot be read: {error}") from error
+
+    def _open(self) -> None:
+        if not self._files.catalog.exists():
+            raise NoIndex("nothing is indexed yet")
+        with self.guarded():
+            self._inode = self._files.catalog.stat().st_ino
+            self.catalog = Catalog(self._files.catalog)
+            if self.catalog.meta("version") != VERSION:
+                raise NoIndex("the index is of another version")
+            self._load()
+
+    def _load(self) -> None:
+        self._changes = self.catalog.changes()
+        self.searcher = open_postings(str(self._files.postings)).searcher()
+        self.__dict__.pop("_groups", None)
+
+    @cached_property
+    def _groups(self) -> _Groups:
+        with self.guarded():
+            files = {row.id: row for row in self.catalog.files()}
+            groups = [group for group in self.catalog.groups() if group.file in files]
+        facts = {
+            group.id: GroupFacts(
+                group.id,
+                files[group.file].path,
+                self._store.casefold(),
+                files[group.file].cwd.casefold(),
+                group.state,
+                group.model.casefold(),
+            )
+            for group in groups
+        }
+        return _Groups(files, facts, {group.id: group.model for group in groups})
+
+    @property
+    def _file_ids(self) -> dict[str, int]:
+        return {row.path: row.id for row in self._groups.files.values()}

@@ -1,0 +1,119 @@
+"""Filters as the index understands them: what must hold of an entry before it is ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+
+import tantivy
+
+from tau_browser.model.context import State
+from tau_browser.search.filters import FILTERS
+from tau_browser.search.index import postings
+from tau_browser.search.query import Filter, Query
+
+_MUST, _MUST_NOT, _SHOULD = tantivy.Occur.Must, tantivy.Occur.MustNot, tantivy.Occur.Should
+_FIELDS = {
+    "role": postings.ROLE,
+    "kind": postings.KIND,
+    "tool": postings.TOOL,
+    "is": postings.TRAIT,
+    "has": postings.TRAIT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFacts:
+    """What filters ask of entries that stand alike. All but `path` folded."""
+
+    id: int
+    path: str
+    store: str
+    cwd: str
+    state: int
+    model: str
+
+
+_ASKED: dict[str, Callable[[GroupFacts, str], bool]] = {
+    "store": lambda group, value: value == group.store,
+    "project": lambda group, value: value in group.cwd,
+    "model": lambda group, value: value in group.model,
+    "branch": lambda group, value: value == State(group.state).word,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is searched. `groups`: in which an entry must stand, or None for all; `condition`:
+    the same and all else that is asked, or None if nothing is."""
+
+    groups: frozenset[int] | None
+    condition: tantivy.Query | None
+
+
+def select(
+    query: Query,
+    all_groups: Callable[[], Iterable[GroupFacts]],
+    paths: Collection[str] | None = None,
+) -> Selection:
+    """What a query's filters leave of some session files, or of all."""
+    by_name = query.filters_by_name()
+    groups = _groups(by_name, all_groups, paths)
+    clauses = [_clause(name, conditions) for name, conditions in by_name.items()]
+    must = [clause for clause in clauses if clause is not None]
+    if groups is not None:
+        inside = tantivy.Query.term_set_query(postings.schema(), postings.GROUP, sorted(groups))
+        must.append((_MUST, inside))
+    if not must:
+        return Selection(groups, None)
+    if all(occur == _MUST_NOT for occur, _ in must):
+        must.append((_MUST, tantivy.Query.all_query()))
+    condition = tantivy.Query.const_score_query(tantivy.Query.boolean_query(must), 0.0)
+    return Selection(groups, condition)
+
+
+def _groups(
+    by_name: dict[str, list[Filter]],
+    all_groups: Callable[[], Iterable[GroupFacts]],
+    paths: Collection[str] | None,
+) -> frozenset[int] | None:
+    """The groups that pass, or None if nothing is asked of them."""
+    asked = {name: some for name, some in by_name.items() if name.removeprefix("-") in _ASKED}
+    if not asked and paths is None:
+        return None
+
+    def passes(group: GroupFacts) -> bool:
+        return (paths is None or group.path in paths) and all(
+            any(_ASKED[each.name](group, str(each.value)) for each in some) != name.startswith("-")
+            for name, some in asked.items()
+        )
+
+    return frozenset(group.id for group in all_groups() if passes(group))
+
+
+def _clause(name: str, conditions: list[Filter]) -> tuple[tantivy.Occur, tantivy.Query] | None:
+    """What filters of one name ask of the facts that are indexed; None if they ask of groups."""
+    bare = name.removeprefix("-")
+    if bare in _ASKED:
+        return None
+    queries = [_query(condition) for condition in conditions]
+    if name.startswith("-"):
+        return _MUST_NOT, tantivy.Query.boolean_query([(_SHOULD, each) for each in queries])
+    occur = _MUST if FILTERS[bare].joins else _SHOULD
+    return _MUST, tantivy.Query.boolean_query([(occur, each) for each in queries])
+
+
+def _query(condition: Filter) -> tantivy.Query:
+    value = condition.value
+    if isinstance(value, str):
+        folded = value.casefold().encode("utf-8", "replace").decode()
+        return tantivy.Query.term_query(postings.schema(), _FIELDS[condition.name], folded)
+    is_start = condition.name == "since"
+    return tantivy.Query.range_query(
+        postings.schema(),
+        postings.TIME,
+        tantivy.FieldType.Integer,
+        lower_bound=value if is_start else None,
+        upper_bound=None if is_start else value,
+        include_upper=False,
+    )

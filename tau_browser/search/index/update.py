@@ -1,0 +1,176 @@
+"""Bringing an index up to date with its store: what is new is added, what is gone is removed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tau_browser.search.index.catalog import FileRow
+from tau_browser.search.index.entries import FileEntries
+from tau_browser.search.index.folder import Files
+from tau_browser.search.index.freshness import FileIdentity, identity_of
+from tau_browser.search.index.writer import Damaged, Full, Writer, forget, writing
+from tau_browser.stores.session_file import words_of
+from tau_browser.stores.store import Listed, Store, StoreError, Unreadable
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an update has come. Sizes in bytes, of the files that need looking into."""
+
+    files_done: int
+    files: int
+    bytes_done: int
+    bytes: int
+
+
+@dataclass(slots=True)
+class Report:
+    """What an update did.
+
+    added: entries that were indexed, some of them again · files: those that had changed ·
+    removed: files that are no longer there · skipped: (path, why) of what cannot be read ·
+    rebuilt: why the index was made anew, "" if it was not · problem: why the update stopped
+    early, "" if it did not · cancelled: whether it was told to stop
+    """
+
+    added: int = 0
+    files: int = 0
+    removed: int = 0
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    rebuilt: str = ""
+    problem: str = ""
+    cancelled: bool = False
+
+
+def update(
+    store: Store,
+    folder: Path,
+    progress: Callable[[Progress], None] = lambda _: None,
+    cancelled: Callable[[], bool] = lambda: False,
+    *,
+    rebuild: bool = False,
+) -> Report:
+    """Index what is not indexed yet, the sessions that changed last first.
+
+    May be stopped at any time, and goes on from there the next time. Raises IndexBusy.
+    """
+    reason = "it was asked for" if rebuild else ""
+    report = Report()
+    for _ in range(2):  # the second time for an index that turned out to be damaged
+        try:
+            with writing(Files(folder), rebuild=reason) as writer:
+                report = Report(rebuilt=writer.rebuilt)
+                _Update(store, writer, report, progress, cancelled).run()
+            return report
+        except Full as error:
+            report.problem = f"the index cannot be written: {error}"
+            return report
+        except Damaged as error:
+            reason = report.problem = str(error)
+    return report
+
+
+class _Update:
+    """One run over a store."""
+
+    def __init__(
+        self,
+        store: Store,
+        writer: Writer,
+        report: Report,
+        progress: Callable[[Progress], None],
+        cancelled: Callable[[], bool],
+    ) -> None:
+        self._store = store
+        self._writer = writer
+        self._report = report
+        self._progress = progress
+        self._cancelled = cancelled
+
+    def run(self) -> None:
+        found = self._find_files()
+        rows = self._match(found)
+        due = [
+            (row, found[path])
+            for path, row in rows.items()
+            if row.state is None or row.state.identity != found[path]
+        ]
+        total = sum(identity[2] for _, identity in due)
+        done = 0
+        for at, (row, identity) in enumerate(due):
+            self._progress(Progress(at, len(due), done, total))
+            if self._cancelled() or not self._index(row, identity):
+                self._report.cancelled = True
+                break
+            done += identity[2]
+        else:
+            self._progress(Progress(len(due), len(due), total, total))
+        self._writer.commit()
+
+    def _find_files(self) -> dict[str, FileIdentity]:
+        """The files of the store and their present states."""
+        found: dict[str, FileIdentity] = {}
+        for item in self._store.scan():
+            if isinstance(item, Unreadable):
+                self._report.skipped.append((item.path, item.reason))
+            else:
+                self._add(found, item)
+        return found
+
+    def _add(self, found: dict[str, FileIdentity], item: Listed) -> None:
+        try:
+            found[item.path] = identity_of(os.stat(item.path))
+        except OSError as error:
+            self._report.skipped.append((item.path, words_of(error)))
+
+    def _match(self, found: dict[str, FileIdentity]) -> dict[str, FileRow]:
+        """The catalog's row of every file: moved with it, made for a new one, dropped for one
+        that is gone."""
+        catalog = self._writer.catalog
+        known = {row.path: row for row in catalog.files()}
+        missing = [row for path, row in known.items() if path not in found]
+        by_file = {row.state.identity[:2]: row for row in missing if row.state}
+        rows: dict[str, FileRow] = {}
+        for path, identity in found.items():
+            row = known.get(path)
+            if row is None and (moved := by_file.pop(identity[:2], None)):
+                catalog.set_path(moved.id, path)
+                row = FileRow(moved.id, path, moved.state, moved.session, moved.cwd, None)
+                missing.remove(moved)
+            rows[path] = row or FileRow(catalog.add_file(path), path, None, "", "", None)
+        for row in missing:
+            self._forget(row.id)
+        self._report.removed = len(missing)
+        return rows
+
+    def _forget(self, file: int) -> None:
+        self._writer.touch(file)
+        self._writer.drop(forget(self._writer.catalog, file))
+
+    def _index(self, row: FileRow, identity: FileIdentity) -> bool:
+        """Index what is new in a file; False if cancelled before its end."""
+        self._writer.touch(row.id)
+        try:
+            entries = FileEntries(self._writer, row, identity)
+        except (StoreError, OSError) as error:
+            self._skip(row, identity, str(error).removeprefix(f"{row.path}: "))
+            return True
+        self._report.files += 1
+        for added in entries.index():
+            self._report.added += added
+            if self._writer.is_due:
+                self._writer.commit()
+                self._writer.touch(row.id)
+            if self._cancelled():
+                return False
+        return True
+
+    def _skip(self, row: FileRow, identity: FileIdentity, reason: str) -> None:
+        """Remember that a file cannot be read; it is tried again every time."""
+        self._report.skipped.append((row.path, reason))
+        self._writer.drop(forget(self._writer.catalog, row.id))
+        file = self._writer.catalog.add_file(row.path)
+        self._writer.catalog.set_file(FileRow(file, row.path, None, "", "", reason))
