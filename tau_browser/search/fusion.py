@@ -1,8 +1,9 @@
 """One order out of several: what each ranker found, weighed and added up, with the sum shown.
 
-Convex (the default): each ranker's scores are spread over 0 to 1 by its own best and worst
-candidate, so that scores of unlike scales can be added. Reciprocal rank fusion (RRF, Cormack et
-al. 2009) looks at ranks alone. A candidate that a ranker did not name gets nothing from it.
+Convex (the default): each ranker's scores are spread over 0 to 1, so that scores of unlike scales
+can be added. 1 is its best candidate, and 0 what it did not name: the lowest candidate if there
+may be more behind it, else a score of 0. (Bruch et al. 2022 compare such ways.) Reciprocal rank
+fusion (RRF, Cormack et al. 2009) looks at ranks alone.
 """
 
 from __future__ import annotations
@@ -33,10 +34,14 @@ class Method(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ranking(Generic[Key]):
-    """The candidates of one ranker with their scores, the best first, each once."""
+    """The candidates of one ranker with their scores, the best first, each once.
+
+    `complete`: these are all that it found, so that anything else would score 0 with it.
+    """
 
     ranker: str
     candidates: Sequence[tuple[Key, float]]
+    complete: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +103,8 @@ def _weight(ranker: str, weights: Mapping[str, float]) -> float:
 
 def _parts(ranking: Ranking[Key], weight: float, method: Method) -> dict[Key, Part]:
     candidates = ranking.candidates[:CANDIDATES]
-    norms = _by_score([score for _, score in candidates])
+    complete = ranking.complete and len(candidates) == len(ranking.candidates)
+    norms = _by_score([score for _, score in candidates], complete)
     if method is Method.RRF:
         norms = _by_rank(len(candidates))
     parts = {
@@ -110,13 +116,15 @@ def _parts(ranking: Ranking[Key], weight: float, method: Method) -> dict[Key, Pa
     return parts
 
 
-def _by_score(scores: Sequence[float]) -> list[float]:
+def _by_score(scores: Sequence[float], complete: bool) -> list[float]:
     """Scores spread over 0 to 1. Where all are equal, and so also one by itself, all are best."""
     if not all(map(math.isfinite, scores)):
         raise ValueError("a score must be a finite number")
     low, high = min(scores, default=0.0), max(scores, default=0.0)
     if low == high:
         return [1.0] * len(scores)
+    if complete:
+        low = min(low, 0.0)
     return [(score - low) / (high - low) for score in scores]
 
 

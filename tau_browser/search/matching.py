@@ -23,7 +23,7 @@ def checks_of(query: Query) -> list[Check]:
     return [
         Check(pattern_for(term), term.negated)
         for term in query.terms
-        if term.kind is Kind.REGEX or wanted_of(term).needs_text or not wanted_of(term).is_indexed
+        if not wanted_of(term).is_told_by_words
     ]
 
 

@@ -70,6 +70,11 @@ class Wanted:
         return self.term.kind is Kind.PHRASE and not _PLAIN.fullmatch(self.term.text)
 
     @property
+    def is_told_by_words(self) -> bool:
+        """Whether its words alone tell that a text holds it."""
+        return self.term.kind is not Kind.REGEX and self.is_indexed and not self.needs_text
+
+    @property
     def is_indexed(self) -> bool:
         """Whether the index holds anything of it."""
         return bool(self.tokens or self.runs)

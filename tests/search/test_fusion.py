@@ -29,7 +29,8 @@ def rankings(draw: st.DrawFn) -> list[Ranking[str]]:
     drawn = []
     for ranker in ("bm25", "static", "neural"):
         named = draw(st.dictionaries(st.sampled_from("abcdefgh"), scores))
-        drawn.append(Ranking(ranker, sorted(named.items(), key=lambda item: -item[1])))
+        best_first = sorted(named.items(), key=lambda item: -item[1])
+        drawn.append(Ranking(ranker, best_first, draw(st.booleans())))
     return drawn
 
 
@@ -88,6 +89,17 @@ def test_scores_of_unlike_scales_are_spread_and_weighed() -> None:
     ]
 
 
+def test_the_last_of_all_that_was_found_is_better_than_nothing() -> None:
+    found = [("a", 8.0), ("b", 6.0)]
+    assert [hit.score for hit in fuse([Ranking("bm25", found)])] == [1, 0]
+    assert [hit.score for hit in fuse([Ranking("bm25", found, complete=True)])] == [1, 0.75]
+
+
+def test_candidates_that_were_cut_off_are_not_all() -> None:
+    many = Ranking("bm25", [(at, float(1000 - at)) for at in range(CANDIDATES + 1)], complete=True)
+    assert fuse([many])[-1].score == 0
+
+
 def test_ranks_alone_count_for_rrf() -> None:
     rankings = [ranking("bm25", a=30, b=29.9), ranking("static", b=0.9, d=0.1)]
     hits = fuse(rankings, WEIGHTS, Method.RRF)
@@ -116,8 +128,7 @@ def test_a_ranker_that_weighs_nothing_is_left_out() -> None:
 
 def test_only_the_first_candidates_count() -> None:
     many = Ranking("bm25", [(at, float(-at)) for at in range(CANDIDATES + 1)])
-    hits = fuse([many])
-    assert len(hits) == CANDIDATES and hits[-1].score == 0
+    assert [hit.key for hit in fuse([many])] == list(range(CANDIDATES))
 
 
 @pytest.mark.parametrize("weight", [-1.0, math.nan, math.inf])

@@ -41,6 +41,7 @@ def open_postings(path: str | None) -> tantivy.Index:
     Raises ValueError or OSError where they cannot be read.
     """
     index = tantivy.Index(schema(), path)
+    index.config_reader("manual")  # readers go on when they are told, not by a thread that watches
     register(index)
     return index
 

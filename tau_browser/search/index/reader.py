@@ -11,9 +11,9 @@ from pathlib import Path
 import tantivy
 
 from tau_browser.model.context import State
-from tau_browser.search.index.catalog import VERSION, Catalog, FileRow
+from tau_browser.search.index.catalog import VERSION, Catalog, FileRow, StandingRow
 from tau_browser.search.index.folder import Files, NoIndex
-from tau_browser.search.index.postings import KEY, open_postings
+from tau_browser.search.index.postings import KEY, STEM, open_postings
 from tau_browser.search.index.selection import GroupFacts, Selection, select
 from tau_browser.search.index.writer import Damaged, Full, translated
 from tau_browser.search.query import Query
@@ -86,6 +86,15 @@ class Reader:
             )
             return self.keys([address for _, address in found.hits])
 
+    @property
+    def count(self) -> int:
+        """How many contents there are."""
+        return self.searcher.num_docs
+
+    def having(self, stem: str) -> int:
+        """How many contents hold a word of this stem."""
+        return self.searcher.doc_freq(STEM, stem)
+
     def keys(self, addresses: list[tantivy.DocAddress]) -> list[int]:
         """The numbers of contents."""
         return [int(value or 0) for value in self.searcher.fast_field_values(KEY, addresses)]
@@ -121,6 +130,23 @@ class Reader:
         file = self._file_ids.get(path)
         with self.guarded():
             return None if file is None else self.catalog.content_at(file, start)
+
+    def number_of(self, content_hash: int) -> int | None:
+        """The number of the content with this hash (`documents.content_of`)."""
+        with self.guarded():
+            return self.catalog.numbers([content_hash]).get(content_hash)
+
+    def stands(self, content_hash: int) -> bool:
+        """Whether the content with this hash is indexed and stands somewhere."""
+        number = self.number_of(content_hash)
+        with self.guarded():
+            return number is not None and bool(self.catalog.standings_of([number]))
+
+    def rows(self, path: str) -> list[StandingRow]:
+        """The entries of a file that are indexed."""
+        file = self._file_ids.get(path)
+        with self.guarded():
+            return [] if file is None else self.catalog.standings(file)
 
     def files(self) -> list[FileRow]:
         """The files of the store as they are indexed."""

@@ -1,0 +1,209 @@
+"""Where the terms of a query stand in a text: offsets in the text itself, not in its folded form.
+
+What the index matched is found again here: words in any case and without their accents, other
+words of the same stem, parts of identifiers, stretches of scripts without spaces.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from tau_browser.search.analysis import fold_words, pairs, stem
+from tau_browser.search.clauses import Widened
+from tau_browser.search.find import Span
+from tau_browser.search.folding import Folded
+from tau_browser.search.matching import pattern_for
+from tau_browser.search.query import Query, Term
+from tau_browser.search.words import Wanted, wanted, wanted_of
+
+_WORD = re.compile(r"[^\W_]+")
+_GAP = r"[\W_]*"
+_SHORTEST_ROOT = 3
+
+_Spans = Callable[["_Text"], Iterable[Span]]
+"""Ranges of a folded text in which a term may stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A term standing somewhere in a text, from `start` to `stop` in code points."""
+
+    start: int
+    stop: int
+    term: Term
+
+
+class Highlighter:
+    """Finds the terms of one query in any text. `widened`: as the lexical ranker told."""
+
+    def __init__(self, query: Query, widened: Mapping[str, Widened] | None = None) -> None:
+        widened = widened or {}
+        self._words = [
+            (each.term, _finders(each, widened.get(each.term.text)))
+            for each in wanted(query)
+            if each.is_told_by_words
+        ]
+        covered = {term for term, _ in self._words}
+        self._patterns = [
+            (term, pattern_for(term))
+            for term in query.sought
+            if term not in covered and not wanted_of(term).is_told_by_words
+        ]
+
+    def marks(self, text: str) -> list[Mark]:
+        """All that is found, in order. Marks of one term are apart, those of two may overlap."""
+        looked_at = _Text(text)
+        found = {
+            Mark(*span, term)
+            for term, finders in self._words
+            for span in _apart(_first_found(finders, looked_at))
+        }
+        found |= {
+            Mark(*span, term) for term, pattern in self._patterns for span in pattern.spans(text)
+        }
+        return sorted(found, key=lambda mark: (mark.start, mark.stop))
+
+
+def spans_of(marks: Iterable[Mark]) -> list[Span]:
+    """Marks as ranges that are apart, for a screen."""
+    return list(_apart((mark.start, mark.stop) for mark in marks))
+
+
+class _Text:
+    """A text with its folded form."""
+
+    def __init__(self, stored: str) -> None:
+        self.stored = stored
+        self._map = None if stored.isascii() else Folded(stored, fold_words)
+        self.folded = stored.lower() if self._map is None else self._map.text
+
+    def back(self, start: int, stop: int) -> Span:
+        """The range of the stored text that a range of the folded one came from."""
+        return (start, stop) if self._map is None else self._map.stored(start, stop)
+
+
+def _finders(each: Wanted, how: Widened | None) -> list[list[_Spans]]:
+    """Ways to find a term, the better first: of each list all, of the lists the first that finds
+    anything."""
+    if each.signed and not each.term.text[:1].isdigit():
+        return [[_literal(name) for name in each.signed]]
+    runs = [_literal(run) for run in each.runs]
+    found = [*runs, *_of_tokens(each, how)]
+    ways = [found] if found else []
+    return [*ways, [_literal(pair) for run in each.runs for pair in pairs(run)]] if runs else ways
+
+
+def _of_tokens(each: Wanted, how: Widened | None) -> list[_Spans]:
+    if not each.tokens:
+        return []
+    if how is Widened.TYPO:
+        return [_one_off(each.tokens[0])]
+    inside = how is Widened.INSIDE
+    found = [_phrase(each.tokens, begins=not inside, ends=not inside and not each.is_prefix)]
+    if len(each.tokens) == 1 and not each.is_exact and not inside:
+        found.append(_of_stem(each.tokens[0]))
+    return found
+
+
+def _literal(needle: str) -> _Spans:
+    def find(text: _Text) -> Iterator[Span]:
+        for match in re.finditer(re.escape(needle), text.folded):
+            yield text.back(*match.span())
+
+    return find
+
+
+def _phrase(tokens: list[str], *, begins: bool, ends: bool) -> _Spans:
+    """Words one after the other. begins, ends: whether they must begin and end where a word or
+    a part of an identifier does."""
+    pattern = re.compile(_GAP.join(map(re.escape, tokens)))
+
+    def find(text: _Text) -> Iterator[Span]:
+        at = 0
+        while match := pattern.search(text.folded, at):
+            start, stop = text.back(*match.span())
+            good = (not begins or _is_edge(text.stored, start)) and (
+                not ends or _is_edge(text.stored, stop)
+            )
+            if good:
+                yield start, stop
+            at = match.end() if good else match.start() + 1
+
+    return find
+
+
+def _of_stem(token: str) -> _Spans:
+    """Words with the stem of another."""
+    wanted_stem = stem(token)
+    root = wanted_stem[: max(_SHORTEST_ROOT, len(wanted_stem) - 1)]
+    pattern = re.compile(rf"(?<![^\W_]){re.escape(root)}[^\W_]*")
+
+    def find(text: _Text) -> Iterator[Span]:
+        for match in pattern.finditer(text.folded):
+            if stem(match[0]) == wanted_stem:
+                yield text.back(*match.span())
+
+    return find
+
+
+def _one_off(token: str) -> _Spans:
+    def find(text: _Text) -> Iterator[Span]:
+        for match in _WORD.finditer(text.folded):
+            if is_one_off(match[0], token):
+                yield text.back(*match.span())
+
+    return find
+
+
+def is_one_off(one: str, other: str) -> bool:
+    """Whether two words are the same but for one letter: another, missing, or swapped with the
+    next."""
+    if abs(len(one) - len(other)) > 1:
+        return False
+    start = 0
+    while start < min(len(one), len(other)) and one[start] == other[start]:
+        start += 1
+    one, other = one[start:], other[start:]
+    if len(one) == len(other):
+        return one[1:] == other[1:] or (one[:2] == other[1::-1] and one[2:] == other[2:])
+    longer, shorter = (one, other) if len(one) > len(other) else (other, one)
+    return longer[1:] == shorter
+
+
+def _first_found(ways: list[list[_Spans]], text: _Text) -> list[Span]:
+    for way in ways:
+        if found := sorted({span for find in way for span in find(text)}):
+            return found
+    return []
+
+
+def _apart(spans: Iterable[Span]) -> Iterator[Span]:
+    """Ranges in order, those that touch as one."""
+    start = stop = -1
+    for first, last in sorted(spans):
+        if first > stop:
+            if stop > start:
+                yield start, stop
+            start, stop = first, last
+        else:
+            stop = max(stop, last)
+    if stop > start:
+        yield start, stop
+
+
+def _is_edge(text: str, at: int) -> bool:
+    """Whether a word, or a part of an identifier, begins or ends here."""
+    before = at - 1
+    while before > 0 and unicodedata.category(text[before])[0] == "M":
+        before -= 1
+    if not (before >= 0 and at < len(text)):
+        return True
+    left, right = text[before], text[at]
+    if not (left.isalnum() and right.isalnum()):
+        return True
+    if left.isnumeric() != right.isnumeric() or (not left.isupper() and right.isupper()):
+        return True
+    return left.isupper() and right.isupper() and text[at + 1 : at + 2].islower()

@@ -1,0 +1,88 @@
+"""Vectors of texts from a static table: what MiniLM makes of each word piece by itself.
+
+The table (`table.npz`, built by scripts/distil_table.py) comes with the package, so that search by
+meaning works right after the install, offline, with numpy alone. A text is the mean of its pieces,
+weighted by how rare they are. That knows no word order and no negation; it buys recall, not rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+
+from tau_browser.search.semantic.int8 import Floats
+from tau_browser.search.semantic.wordpiece import PlainPieces, WordPiece, plain_words
+
+DIMENSIONS = 256
+TABLE = Path(__file__).with_name("table.npz")
+TABLE_SHA256 = "b9ce679e72ba869b5101cc3ccb6e0ceee6113cf984f3f18c4be2a2c6fe0f9d7e"
+"""Of the table that is shipped. Vectors made with another one cannot be compared with its."""
+
+# Pieces summed at a time: 16 MB of numbers.
+_BATCH = 1 << 14
+
+
+class StaticTable:
+    """A vector for each word piece, and the pieces themselves."""
+
+    def __init__(self, vectors: Floats, vocabulary: Sequence[str]) -> None:
+        self._vectors = vectors
+        self.wordpiece = WordPiece(vocabulary)
+        self._pieces = PlainPieces(self.wordpiece)
+
+    def encode(self, texts: Iterable[str]) -> Floats:
+        """One vector of length 1 per text: (n, 256). A text without a known word has the zero
+        vector, which is like nothing."""
+        return self.encode_pieces([self._pieces_of(text) for text in texts])
+
+    def encode_pieces(self, texts: Sequence[Sequence[int]]) -> Floats:
+        """The same for texts that are cut into pieces already."""
+        sums = np.zeros((len(texts), self._vectors.shape[1]), np.float32)
+        for first, stop in _batches([len(pieces) for pieces in texts]):
+            self._add(texts[first:stop], sums[first:stop])
+        lengths = np.sqrt(np.einsum("ij,ij->i", sums, sums))
+        lengths[lengths == 0] = 1
+        sums /= lengths[:, None]
+        return sums
+
+    def _pieces_of(self, text: str) -> list[int]:
+        return list(chain.from_iterable(map(self._pieces.__getitem__, plain_words(text))))
+
+    def _add(self, texts: Sequence[Sequence[int]], sums: Floats) -> None:
+        """Add up the vectors of each text's pieces."""
+        sizes = np.array([len(pieces) for pieces in texts])
+        filled = np.flatnonzero(sizes)
+        if len(filled):
+            pieces = np.fromiter(chain.from_iterable(texts), np.intp, sizes.sum())
+            starts = np.cumsum(sizes) - sizes
+            sums[filled] = np.add.reduceat(self._vectors[pieces], starts[filled], axis=0)
+
+
+@cache
+def static_table() -> StaticTable:
+    """The table that is shipped. The first call takes some tenths of a second."""
+    return read_table(TABLE)
+
+
+def read_table(path: Path) -> StaticTable:
+    """The table in a file."""
+    with np.load(path, allow_pickle=False) as stored:
+        vectors = stored["rows"].astype(np.float32)
+        vectors *= stored["scales"][:, None]
+        return StaticTable(vectors, stored["vocabulary"].tobytes().decode().split("\n"))
+
+
+def _batches(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Ranges of texts that together have few pieces; a long text has one for itself."""
+    first = total = 0
+    for at, size in enumerate(sizes):
+        if total and total + size > _BATCH:
+            yield first, at
+            first, total = at, 0
+        total += size
+    if first < len(sizes):
+        yield first, len(sizes)

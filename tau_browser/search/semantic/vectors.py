@@ -1,0 +1,255 @@
+"""Vectors on disk, one row per chunk of text, and the rows that are nearest to a vector.
+
+Two files in a folder, rows in the same order. `vectors.i8`: the numbers as int8 and the length of
+that int8 vector as float32. Each row was scaled by its own largest number, so scores mean nothing
+until they are divided by that length. `vectors.signs`: the signs of the numbers, a bit each; they
+are enough to tell the nearest tenth from the rest.
+
+How many rows count is not written here: the index says it, and commits it after the rows are
+flushed. So what a killed writer left behind the last committed row is cut off by the next writer.
+A row that was deleted has the length 0, like that of a text without words: it is like nothing.
+Readers map the files; a writer never changes a number that they may read, but for that length.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tau_browser.model.columns import Bools
+from tau_browser.search.semantic.int8 import Floats, quantised
+from tau_browser.search.semantic.table import DIMENSIONS
+
+Rows = npt.NDArray[np.intp]
+"""Numbers of rows, from 0 in the order they were appended."""
+
+EXACT_ROWS = 200_000
+"""Up to so many rows all are scored: some 15 ms. Among more, signs choose which."""
+EXACT_ALLOWED_ROWS = 50_000
+"""The same where only some rows are allowed: rows that lie apart cost four times as much."""
+SHORTLIST = 20_000
+"""How many rows the signs choose. At a million rows they hold 99 % of the nearest 50."""
+
+_ROW = np.dtype([("vector", np.int8, DIMENSIONS), ("length", "<f4")])
+_LENGTH_AT = DIMENSIONS
+_SIGNS = np.dtype((np.uint64, DIMENSIONS // 64))
+_NAMES = {"vectors.i8": _ROW, "vectors.signs": _SIGNS}
+_BLOCK = 4096  # rows scored at a time: as floats they fit into a processor's cache
+_SIGN_BLOCK = 16384
+_MOST_SIGNS = 255
+_PRIVATE = 0o600
+
+
+class VectorsDamaged(Exception):
+    """The files hold fewer rows than they should. The message says which file, and how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much can be found by meaning, in chunks of text."""
+
+    embedded: int
+    total: int
+
+    def __str__(self) -> str:
+        return f"{self.embedded:,} of {self.total:,} embedded"
+
+
+class Vectors:
+    """The first `count` rows in a folder, for reading. Raises VectorsDamaged, OSError."""
+
+    def __init__(self, folder: Path, count: int) -> None:
+        self._rows, self._signs = (_mapped(folder / name, count) for name in _NAMES)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def nearest(
+        self, vector: Floats, count: int, allowed: Bools | None = None
+    ) -> tuple[Rows, Floats]:
+        """Up to `count` rows and their cosines to a vector of length 1, the nearest first; of
+        equal ones the first appended first. Only rows that point the same way at all (a cosine
+        above 0), and only those that are allowed, if that is given: a flag per row."""
+        if allowed is None:
+            all_rows = len(self) <= EXACT_ROWS
+            rows = np.arange(len(self)) if all_rows else self._shortlist(vector)
+        elif np.count_nonzero(allowed) <= EXACT_ALLOWED_ROWS:
+            rows = np.flatnonzero(allowed)
+        else:
+            rows = self._shortlist(vector, allowed)
+            rows = rows[allowed[rows]]
+        return _best(rows, self._cosines(rows, vector), count)
+
+    def copy(self, rows: Rows, folder: Path) -> None:
+        """Write these rows, in this order, as the rows of another folder: without those that were
+        deleted, the files are smaller and faster. Raises OSError."""
+        with VectorWriter(folder, 0) as writer:
+            for block in _blocks(rows, _BLOCK):
+                writer.append_rows(self._rows[block], self._signs[block])
+            writer.flush()
+
+    def _cosines(self, rows: Rows, vector: Floats) -> Floats:
+        """By np.einsum and not by `@`: BLAS would start threads that cost more than they bring."""
+        cosines = np.zeros(len(rows), np.float32)
+        at = 0
+        for block in _blocks(rows, _BLOCK):
+            stored = self._rows[_range_of(block)]
+            products = np.einsum("ij,j->i", stored["vector"].astype(np.float32), vector)
+            lengths = stored["length"]
+            part = cosines[at : at + len(block)]
+            np.divide(products, lengths, out=part, where=lengths > 0)
+            at += len(block)
+        return cosines
+
+    def _shortlist(self, vector: Floats, allowed: Bools | None = None) -> Rows:
+        """The rows whose signs differ least from the vector's, in ascending order."""
+        differing = self._differing_signs(_signs_of(vector[None])[0])
+        if allowed is not None:
+            differing = np.where(allowed, differing, np.uint8(_MOST_SIGNS))
+        counts = np.cumsum(np.bincount(differing, minlength=_MOST_SIGNS + 1))
+        limit = int(np.searchsorted(counts, SHORTLIST))
+        nearer = np.flatnonzero(differing < limit)
+        level = np.flatnonzero(differing == limit)[: SHORTLIST - len(nearer)]
+        return np.sort(np.concatenate([nearer, level]))
+
+    def _differing_signs(self, signs: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint8]:
+        """How many signs of each row differ from these. All 256 are counted as 0: a row that
+        points the very opposite way may take a place in the shortlist, and no harm is done."""
+        differing = np.empty(len(self), np.uint8)
+        for first in range(0, len(self), _SIGN_BLOCK):
+            counts = np.bitwise_count(self._signs[first : first + _SIGN_BLOCK] ^ signs)
+            # Four bytes are added up by one multiplication: their sum is its highest byte.
+            sums = counts.view(np.uint32)[:, 0] * np.uint32(0x01010101)
+            differing[first : first + _SIGN_BLOCK] = sums >> np.uint32(24)
+        return differing
+
+
+class VectorWriter:
+    """Appends to the rows in a folder, of which the first `count` are known to be good; what lies
+    behind them is cut off. One writer at a time: the caller holds the lock of the index.
+
+    Raises VectorsDamaged if there are fewer rows, and OSError.
+    """
+
+    def __init__(self, folder: Path, count: int) -> None:
+        self._count = count
+        self._files: list[tuple[int, np.dtype[Any]]] = []
+        try:
+            for name, row in _NAMES.items():
+                self._files.append((_open_for_writing(folder / name), row))
+                _require(folder / name, os.fstat(self._files[-1][0]).st_size, count, row)
+            self._cut()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> VectorWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return self._count
+
+    def append(self, vectors: Floats) -> None:
+        """Add vectors of length 1, or 0, as the next rows: all of them, or none. Raises OSError."""
+        rows = np.empty(len(vectors), _ROW)
+        rows["vector"], _ = quantised(vectors)
+        numbers = rows["vector"].astype(np.float32)
+        rows["length"] = np.sqrt(np.einsum("ij,ij->i", numbers, numbers))
+        self.append_rows(rows, _signs_of(vectors))
+
+    def append_rows(self, *columns: npt.NDArray[Any]) -> None:
+        """Add rows as they are stored: the vectors, and their signs."""
+        try:
+            for (file, row), values in zip(self._files, columns, strict=True):
+                _write_all(file, values.tobytes(), self._count * row.itemsize)
+        except OSError:
+            with contextlib.suppress(OSError):
+                self._cut()
+            raise
+        self._count += len(columns[0])
+
+    def delete(self, rows: Rows) -> None:
+        """Let rows be like nothing from now on. Raises OSError, IndexError."""
+        file, row = self._files[0]
+        for number in rows.tolist():
+            if not 0 <= number < self._count:
+                raise IndexError(f"no row {number} among {self._count}")
+            _write_all(file, bytes(4), number * row.itemsize + _LENGTH_AT)
+
+    def flush(self) -> None:
+        """Return when the rows are on the disk. Raises OSError."""
+        for file, _ in self._files:
+            os.fsync(file)
+
+    def close(self) -> None:
+        """Close the files. What was not flushed may be lost if the machine stops."""
+        while self._files:
+            os.close(self._files.pop()[0])
+
+    def _cut(self) -> None:
+        for file, row in self._files:
+            os.ftruncate(file, self._count * row.itemsize)
+
+
+def _mapped(path: Path, count: int) -> npt.NDArray[Any]:
+    row = _NAMES[path.name]
+    if not count:
+        return np.empty(0, row)
+    try:
+        with path.open("rb") as file:
+            _require(path, os.fstat(file.fileno()).st_size, count, row)
+            data = mmap.mmap(file.fileno(), count * row.itemsize, access=mmap.ACCESS_READ)
+    except FileNotFoundError:
+        raise VectorsDamaged(f"{path} is not there, and should hold {count:,} rows") from None
+    return np.frombuffer(data, row)
+
+
+def _require(path: Path, size: int, count: int, row: np.dtype[Any]) -> None:
+    if size < count * row.itemsize:
+        raise VectorsDamaged(f"{path} holds {size // row.itemsize:,} rows, not {count:,}")
+
+
+def _open_for_writing(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), _PRIVATE)
+
+
+def _write_all(file: int, data: bytes, at: int) -> None:
+    view = memoryview(data)
+    while view:
+        written = os.pwrite(file, view, at)
+        view, at = view[written:], at + written
+
+
+def _signs_of(vectors: Floats) -> npt.NDArray[np.uint64]:
+    return np.packbits(vectors >= 0, axis=1).view(np.uint64)
+
+
+def _blocks(rows: Rows, size: int) -> Iterator[Rows]:
+    for first in range(0, len(rows), size):
+        yield rows[first : first + size]
+
+
+def _range_of(rows: Rows) -> Rows | slice:
+    """Ascending rows as a slice if none is missing between them: nothing is copied then."""
+    first, last = int(rows[0]), int(rows[-1])
+    return slice(first, last + 1) if last - first + 1 == len(rows) else rows
+
+
+def _best(rows: Rows, scores: Floats, count: int) -> tuple[Rows, Floats]:
+    kept = np.flatnonzero(scores > 0)
+    if len(kept) > count:
+        floor = np.partition(scores[kept], -count)[-count]
+        kept = kept[scores[kept] >= floor]
+    order = kept[np.argsort(-scores[kept], kind="stable")][:count]
+    return rows[order], scores[order]
