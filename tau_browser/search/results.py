@@ -18,8 +18,6 @@ class Method(StrEnum):
     HYBRID = "hybrid"
     BM25 = "bm25"
     VECTOR = "vector"
-    SUBSTRING = "substring"
-    REGEX = "regex"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from tau_browser.model.heads import decode_record
 from tau_browser.model.payload import Record, text_of
 from tau_browser.search.documents import content_of
 from tau_browser.search.index.reader import Reader, Standing
-from tau_browser.stores.session_file import FileSource
+from tau_browser.stores.files import FileSource
 from tau_browser.stores.store import StoreError
 
 _MOST_OPEN = 32

@@ -225,6 +225,10 @@ class Catalog:
             )
         return found
 
+    def all_numbers(self) -> list[int]:
+        """The numbers of all contents, ascending."""
+        return [int(row[0]) for row in self._sql.execute("SELECT id FROM contents ORDER BY id")]
+
     def add_contents(self, numbered: Iterable[tuple[int, int]]) -> None:
         """Remember contents as (hash, number)."""
         self._sql.executemany("INSERT INTO contents VALUES (?, ?)", numbered)

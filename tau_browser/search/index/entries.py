@@ -16,7 +16,8 @@ from tau_browser.search.index.catalog import FileRow, StandingRow
 from tau_browser.search.index.freshness import Digest, FileIdentity, FileState
 from tau_browser.search.index.groups import NONE, Groups, models_of
 from tau_browser.search.index.writer import Writer
-from tau_browser.stores.session_file import FileSource, load_session
+from tau_browser.stores.files import FileSource
+from tau_browser.stores.session_file import load_session
 
 _SLICE = 2000  # entries
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import tantivy
 
-from tau_browser.model.context import State
+from tau_browser.model.state import State
 from tau_browser.search.index.catalog import VERSION, Catalog, FileRow, StandingRow
 from tau_browser.search.index.folder import Files, NoIndex
 from tau_browser.search.index.postings import KEY, STEM, open_postings
@@ -94,6 +94,16 @@ class Reader:
     def having(self, stem: str) -> int:
         """How many contents hold a word of this stem."""
         return self.searcher.doc_freq(STEM, stem)
+
+    @property
+    def made(self) -> int:
+        """A number that tells this index from one that was made anew in its place."""
+        return self._inode
+
+    def numbers(self) -> list[int]:
+        """The numbers of all contents that ever stood somewhere, in the order of indexing."""
+        with self.guarded():
+            return self.catalog.all_numbers()
 
     def keys(self, addresses: list[tantivy.DocAddress]) -> list[int]:
         """The numbers of contents."""

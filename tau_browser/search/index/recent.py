@@ -12,10 +12,11 @@ import numpy as np
 import tantivy
 
 from tau_browser.model.columns import Flag, Int32s
-from tau_browser.model.context import State, states
+from tau_browser.model.context import states
 from tau_browser.model.heads import decode_record
 from tau_browser.model.payload import Record, text_of
 from tau_browser.model.session import Session, records_at
+from tau_browser.model.state import State
 from tau_browser.search.documents import content_of, document_of
 from tau_browser.search.index.groups import models_of
 from tau_browser.search.index.postings import KEY, STEM, open_postings, writer, written

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import tantivy
 
-from tau_browser.model.context import State
+from tau_browser.model.state import State
 from tau_browser.search.filters import FILTERS
 from tau_browser.search.index import postings
 from tau_browser.search.query import Filter, Query

@@ -12,7 +12,7 @@ from tau_browser.search.index.entries import FileEntries
 from tau_browser.search.index.folder import Files
 from tau_browser.search.index.freshness import FileIdentity, identity_of
 from tau_browser.search.index.writer import Damaged, Full, Writer, forget, writing
-from tau_browser.stores.session_file import words_of
+from tau_browser.stores.files import words_of
 from tau_browser.stores.store import Listed, Store, StoreError, Unreadable
 
 

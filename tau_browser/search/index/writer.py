@@ -43,6 +43,7 @@ class Writer:
         self._postings = open_postings(str(files.postings))
         self._writer = writer(self._postings)
         self._touched: set[int] = set()
+        self._put: set[int] = set()  # contents that were put since the last commit
         self._documents = self._characters = 0
         self.catalog.begin()
         self._repair()
@@ -59,8 +60,9 @@ class Writer:
 
     def put(self, content: int, groups: Iterable[int], document: Document) -> None:
         """Index a content, in place of what was indexed under its number."""
-        if content < self._committed:
-            self._writer.delete_documents_by_term(KEY, content)
+        if content < self._committed or content in self._put:
+            self._delete(content)
+        self._put.add(content)
         self._writer.add_document(written(content, groups, document))
         self._documents += 1
         self._characters += sum(len(text) for _, text in document.texts)
@@ -68,7 +70,11 @@ class Writer:
     def drop(self, contents: Iterable[int]) -> None:
         """Take contents out of the postings."""
         for content in contents:
-            self._writer.delete_documents_by_term(KEY, content)
+            self._delete(content)
+
+    def _delete(self, content: int) -> None:
+        # not by term: the library takes the number for a signed one, and deletes nothing
+        self._writer.delete_documents_by_query(tantivy.Query.term_query(schema(), KEY, content))
 
     @property
     def is_due(self) -> bool:
@@ -88,6 +94,7 @@ class Writer:
         self._committed = self._next
         self._documents = self._characters = 0
         self._touched.clear()
+        self._put.clear()
 
     def close(self) -> None:
         """Commit nothing more and wait until merged segments are in place."""
