@@ -19,9 +19,15 @@ _VERBS = {
     "ls": "list sessions",
     "show": "print a session as a tree of entries",
     "find": "find text inside a session",
+    "search": "search all sessions",
+    "index": "bring the index of `search` up to date, or tell what it holds",
     "doctor": "report what is set up, and what is wrong with it",
     "completion": "print a completion script for a shell",
 }
+_QUERY = (
+    'words, "a phrase", /an expression/, -not, and filters: role: kind: tool: project: since: '
+    "until: model: branch: is:error is:recall has:image"
+)
 _SHELLS = ("bash", "zsh", "fish")
 _USAGE = f"{PROG} [options] [PATH|REF]\n       {PROG} VERB [options] ..."
 _ABOUT = "Look into the memory of coding agents. Without a verb, the app opens."
@@ -85,6 +91,8 @@ def _parser() -> tuple[_Parser, dict[str, _Parser]]:
     _add_ls(verbs["ls"])
     _add_show(verbs["show"])
     _add_find(verbs["find"])
+    _add_search(verbs["search"])
+    _add_index(verbs["index"])
     verbs["completion"].add_argument("shell", choices=_SHELLS)
     return parser, verbs
 
@@ -128,6 +136,22 @@ def _add_find(find: _Parser) -> None:
     find.add_argument("--regex", action="store_true", help="the query is a regular expression")
     limit = find.add_argument("--limit", type=_count, metavar="N", help="print N hits at most")
     _complete_with(limit, _nothing)
+
+
+def _add_search(search: _Parser) -> None:
+    query = search.add_argument("query", help=_QUERY)
+    _complete_with(query, _nothing)
+    within = search.add_argument("--in", dest="within", metavar="REF", help="search REF only")
+    _complete_with(within, _references)
+    search.add_argument("--method", choices=("hybrid", "bm25", "vector"), default="hybrid")
+    limit = search.add_argument("--limit", type=_count, metavar="N", help="print N hits at most")
+    _complete_with(limit, _nothing)
+
+
+def _add_index(index: _Parser) -> None:
+    what = index.add_mutually_exclusive_group()
+    what.add_argument("--status", action="store_true", help="change nothing, tell what there is")
+    what.add_argument("--rebuild", action="store_true", help="make it anew")
 
 
 def _add_reference(parser: _Parser) -> None:

@@ -40,7 +40,7 @@ class Engine:
 
     def __init__(self, store: Store, cache_folder: Path) -> None:
         self._store = store
-        self._folder = index_folder(cache_folder, store)
+        self.folder = index_folder(cache_folder, store)
         self._opened: tuple[Reader, Texts] | None = None
 
     # Making the index
@@ -53,14 +53,14 @@ class Engine:
         rebuild: bool = False,
     ) -> Report:
         """Index what is new. Raises IndexBusy."""
-        return update(self._store, self._folder, progress, cancelled, rebuild=rebuild)
+        return update(self._store, self.folder, progress, cancelled, rebuild=rebuild)
 
     def embed(self, cancelled: Callable[[], bool] = lambda: False) -> Iterator[Embedded]:
         """Give vectors to what has none. Raises NoIndex, IndexBusy and OSError."""
         reader, texts = self._open()
-        with Files(self._folder).locked():
+        with Files(self.folder).locked():
             yield from embed(
-                self._folder / _VECTORS, reader.made, reader.numbers(), texts.text, cancelled
+                self.folder / _VECTORS, reader.made, reader.numbers(), texts.text, cancelled
             )
 
     # Searching
@@ -99,7 +99,8 @@ class Engine:
         fused = fusion.fuse(rankings, weights, fused_by)
         groups = reader.select(query, paths).groups
         hits = _Hits(reader, texts, Highlighter(query, widened)).of(fused[:limit], groups)
-        return Results(query, method, hits, max(total, len(fused)), self.coverage(), remarks)
+        similar = sum(all(part.ranker != _BM25 for part in each.parts) for each in fused)
+        return Results(query, method, hits, total, similar, self.coverage(), remarks)
 
     def coverage(self) -> Coverage:
         """What a search looks through. Raises NoIndex."""
@@ -114,6 +115,10 @@ class Engine:
             skipped=[(file.path, file.problem) for file in files if file.problem],
         )
 
+    def size(self) -> int:
+        """Bytes of all files of the index."""
+        return Files(self.folder).size()
+
     def close(self) -> None:
         """Let go of all files."""
         if self._opened is not None:
@@ -123,14 +128,14 @@ class Engine:
 
     def _open(self) -> tuple[Reader, Texts]:
         if self._opened is None:
-            reader = Reader(self._folder, self._store.name)
+            reader = Reader(self.folder, self._store.name)
             self._opened = reader, Texts(reader)
         else:
             self._opened[0].refresh()
         return self._opened
 
     def _embeddings(self, reader: Reader) -> Embeddings | None:
-        return read_embeddings(self._folder / _VECTORS, reader.made)
+        return read_embeddings(self.folder / _VECTORS, reader.made)
 
     def _nearest(
         self, reader: Reader, query: Query, paths: Collection[str] | None

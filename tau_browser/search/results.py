@@ -56,12 +56,14 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The answer to a query. `total`: all that match, of which `hits` are some · `remarks`: what
-    the person should know, such as a word that was taken for another."""
+    """The answer to a query. `total`: all that match by their words · `similar`: what was found
+    by its meaning alone · `hits`: the best of both · `remarks`: what the person should know, such
+    as a word that was taken for another."""
 
     query: Query
     method: Method
     hits: list[Hit]
     total: int
+    similar: int
     coverage: Coverage
     remarks: list[str] = field(default_factory=list)
