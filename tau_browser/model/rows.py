@@ -1,4 +1,4 @@
-"""Which lines of an outline are visible, given what is folded.
+"""Which lines of an outline are visible, given what is folded and what is filtered away.
 
 Visible lines are one sorted array: a frame costs what it shows, a fold what it changes.
 """
@@ -12,11 +12,20 @@ from tau_browser.model.outline import Outline
 
 
 class Rows:
-    """The visible rows of an outline. A row is an index into what is visible, from 0."""
+    """The visible rows of an outline. A row is an index into what is visible, from 0.
 
-    def __init__(self, outline: Outline, folded: Bools | None = None) -> None:
+    Filtered, some lines are kept, and each stretch of others is one row, a **gap**, which stands
+    at the first of them.
+    """
+
+    def __init__(
+        self, outline: Outline, folded: Bools | None = None, kept: Bools | None = None
+    ) -> None:
+        """`folded`, by line, is changed in place. `kept`, by line: what a filter leaves, with all
+        that holds it; None: everything."""
         self.outline = outline
         self.folded = np.zeros(len(outline), np.bool_) if folded is None else folded
+        self._kept = kept
         self.lines: Int32s = self._visible()
 
     def __len__(self) -> int:
@@ -33,16 +42,26 @@ class Rows:
 
     def shows(self, entry: int) -> bool:
         """Whether an entry has a row of its own."""
-        return bool(len(self.lines)) and self.entry(self.row(entry)) == entry
+        if not len(self.lines):
+            return False
+        row = self.row(entry)
+        return self.entry(row) == entry and not self.gap(row)
+
+    def gap(self, row: int) -> int:
+        """How many lines a filter hides behind a row; 0 for the row of an entry."""
+        line = int(self.lines[row])
+        if self._kept is None or self._kept[line]:
+            return 0
+        end = int(self.lines[row + 1]) if row + 1 < len(self.lines) else len(self.outline)
+        return end - line
 
     def is_foldable(self, row: int) -> bool:
         """Whether the row heads a group."""
-        return bool(self.outline.size[self.lines[row]] > 1)
+        return bool(self.outline.size[self.lines[row]] > 1) and not self.gap(row)
 
     def is_folded(self, row: int) -> bool:
         """Whether the row hides the group that it heads."""
-        line = self.lines[row]
-        return bool(self.folded[line] and self.outline.size[line] > 1)
+        return bool(self.folded[self.lines[row]]) and self.is_foldable(row)
 
     def hidden(self, row: int) -> int:
         """How many lines a folded row hides."""
@@ -58,8 +77,15 @@ class Rows:
         return int(holders[-1]) if len(holders) else row
 
     def toggle(self, row: int) -> None:
-        """Fold or unfold the group that a row heads."""
+        """Fold or unfold the group that a row heads; show what a gap hides."""
         line = int(self.lines[row])
+        if self._kept is not None:
+            if gap := self.gap(row):
+                self._kept[line : line + gap] = True
+            else:
+                self.folded[line] = not self.folded[line]
+            self.lines = self._visible()  # a gap may reach beyond the group
+            return
         self.folded[line] = not self.folded[line]
         end = line + int(self.outline.size[line])
         after = int(np.searchsorted(self.lines, end))
@@ -77,17 +103,40 @@ class Rows:
         self.lines = self._visible()
 
     def reveal(self, entry: int) -> int:
-        """Unfold whatever hides an entry; returns its row, or the nearest if it has no line."""
-        while not self.shows(entry) and len(self) and self.is_folded(self.row(entry)):
-            self.toggle(self.row(entry))
+        """Show what hides an entry; returns its row, or the nearest if it has no line."""
+        while len(self) and not self.shows(entry):
+            row = self.row(entry)
+            if not (self.is_folded(row) or self.gap(row)):
+                break
+            self.toggle(row)
         return self.row(entry)
 
     def _visible(self, start: int = 0, end: int | None = None) -> Int32s:
         """The visible lines in a range, as if the range's own surroundings were unfolded."""
         end = len(self.outline) if end is None else end
-        sizes = np.where(self.folded[start:end], self.outline.size[start:end], 1)
+        kept = None if self._kept is None else self._kept[start:end]
+        folded = self.folded[start:end] if kept is None else self.folded[start:end] & kept
+        sizes = np.where(folded, self.outline.size[start:end], 1)
         heads = np.flatnonzero(sizes > 1)
         change = np.zeros(end - start + 1, np.int32)
         np.add.at(change, heads + 1, 1)
         np.add.at(change, np.minimum(heads + sizes[heads], end - start), -1)
-        return (np.flatnonzero(np.cumsum(change[:-1]) == 0) + start).astype(np.int32)
+        lines = np.flatnonzero(np.cumsum(change[:-1]) == 0)
+        if kept is not None:
+            lines = lines[_kept_or_first(kept[lines])]
+        return (lines + start).astype(np.int32)
+
+
+def kept_with_holders(outline: Outline, lines: Int32s) -> Bools:
+    """These lines and the heads of all groups that hold them, as a column over lines."""
+    before = np.zeros(len(outline) + 1, np.int32)
+    before[1:][lines] = 1
+    before = np.cumsum(before, dtype=np.int32)
+    ends = np.arange(len(outline)) + outline.size
+    return np.asarray(before[ends] > before[:-1], np.bool_)
+
+
+def _kept_or_first(kept: Bools) -> Bools:
+    """What is kept, and the first of each stretch that is not."""
+    after_kept = np.concatenate([[True], kept[:-1]])
+    return np.asarray(kept | after_kept, np.bool_)
