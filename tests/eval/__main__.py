@@ -13,13 +13,13 @@ from tau_browser.search.semantic.rerank import Reranker
 from tau_browser.search.semantic.table import static_table
 from tau_browser.search.semantic.vector_cache import VectorCache
 from tests.eval import lexical
-from tests.eval.corpus import FILLER, Entry, entries
+from tests.eval.corpus import FILLER, ROOT, Entry, entries
 from tests.eval.labels import Query, queries
 from tests.eval.measures import mean, recall, reciprocal_rank
 from tests.eval.rankers import Ranked, Ranker, fused, reranked, static, textbook_bm25
 
 BASE = "bm25"
-_CACHE = Path(tempfile.gettempdir()) / "tau-browse-eval-vectors.sqlite"
+_CACHE = ROOT / "build" / "eval-vectors.sqlite"
 _MEASURES: dict[str, Callable[[Sequence[str], Set[str]], float]] = {
     "MRR@10": reciprocal_rank,
     "R@10": lambda ranked, right: recall(ranked, right, 10),
@@ -64,6 +64,7 @@ def _rankers(corpus: Sequence[Entry], folder: Path, rerank: bool) -> dict[str, R
     }
     if rerank:
         table = static_table()
+        _CACHE.parent.mkdir(exist_ok=True)
         reranker = Reranker(load_model(table.wordpiece), table, VectorCache(_CACHE))
         ranker = reranked(corpus, words, meaning, reranker)
         rankers["default, then MiniLM on the first 50"] = ranker

