@@ -11,12 +11,13 @@ DEV := $(VENV)/.dev-installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint types imports unit bench screenshots format clean
+.PHONY: help run test lint types imports unit bench eval screenshots format clean
 
 help:
 	@echo "make run [ARGS=...]   start tau-browse from this checkout"
 	@echo "make test             lint, types, import rules and tests"
 	@echo "make bench            measure, and print the numbers"
+	@echo "make eval             print how well searches find what they should (ARGS=--rerank: the extra too)"
 	@echo "make screenshots      draw the pictures in the documentation again"
 	@echo "make format           format the code and sort its imports"
 	@echo "make clean            remove the virtual environment and all caches"
@@ -41,6 +42,10 @@ unit: $(DEV)
 
 bench: $(DEV)
 	$(BIN)/python -m tests.benchmarks
+
+# One thread for the processor's library of linear algebra: more only get in each other's way.
+eval: $(DEV)
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.eval $(ARGS)
 
 screenshots: $(DEV)
 	$(BIN)/python scripts/screenshots.py

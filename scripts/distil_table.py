@@ -5,7 +5,7 @@
 
 Every piece of the vocabulary is sent through the model by itself, `[CLS] piece [SEP]`, and what
 comes out in its place is kept: 384 numbers, reduced to 256 by a principal component analysis,
-weighted by how rare the piece is, and stored as int8 with one scale per row. It takes about two
+weighted by how rare the piece is, and stored as int8 with one scale per row. It takes about three
 minutes on one processor. Numpy alone is needed. The weights are refused unless they are the
 official ones; the same weights give the same table, up to how the machine rounds.
 """

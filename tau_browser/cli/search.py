@@ -40,6 +40,8 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
             results = engine.search(
                 query, Method(args.method), limit=args.limit or _LIMIT, paths=paths
             )
+            if results.method is Method.HYBRID:
+                results = engine.rerank(results)
         except NoIndex as error:
             raise Failure(str(error)) from error
         except QueryError as error:

@@ -7,19 +7,20 @@ from typing import Protocol
 
 import tantivy
 
-from tau_browser.search.clauses import Boosts, Widened, clause, every, widened
+from tau_browser.search.clauses import Boosts, Clauses, Widened, every, widenings
 from tau_browser.search.documents import Part
 from tau_browser.search.index.postings import PART, TIME
 from tau_browser.search.index.selection import Selection
 from tau_browser.search.query import Kind, Query
+from tau_browser.search.vocabulary import Vocabulary
 from tau_browser.search.words import Wanted, wanted, wanted_of
 
 _MUST, _MUST_NOT, _SHOULD = tantivy.Occur.Must, tantivy.Occur.MustNot, tantivy.Occur.Should
 _FEW_WORDS = 3
 """So many words are all meant; of more, a sentence, any may do."""
 _MOST_WIDENED = 8  # words that are looked up one by one
-_K1, _B = 1.2, 0.75  # of BM25 in tantivy
-_RAREST = 0.01
+# Tried on the labelled queries (tests/eval): to make up for the average length of a part being
+# taken over all entries, as tantivy does, ranks worse; it drowns long texts in short ones.
 _COUNTS: Boosts = {
     Part.TITLE: 2.0,
     Part.USER: 1.2,
@@ -30,6 +31,9 @@ _COUNTS: Boosts = {
     Part.THINKING: 0.8,
     Part.OUTPUT: 0.8,
 }
+
+Scored = list[tuple[int, float]]
+"""Keys of contents with their scores, the best first."""
 
 
 class Snapshot(Protocol):
@@ -55,26 +59,30 @@ class Snapshot(Protocol):
         ...
 
 
-def widened_words(query: Query, snapshots: Sequence[Snapshot]) -> dict[str, Widened]:
-    """Which words of a query are nowhere, and how they are to be sought instead. A query of many
-    words does without."""
+def widened_words(
+    query: Query, snapshots: Sequence[Snapshot], vocabulary: Vocabulary
+) -> dict[str, Widened]:
+    """Which words of a query are nowhere, and what is sought instead. A query of many words does
+    without."""
     sought = _indexed(query)
     if len(sought) > _MOST_WIDENED:
         return {}
-    boosts = dict.fromkeys(Part, 1.0)
-
-    def is_anywhere(asked: tantivy.Query) -> bool:
-        return any(each.searcher.search(asked, 1, count=False).hits for each in snapshots)
-
+    clauses = [clauses_for(each) for each in snapshots]
     found: dict[str, Widened] = {}
     for each in sought:
-        if not is_anywhere(clause(each, boosts)):
-            for how in Widened:
-                asked = widened(each, how, boosts)
-                if asked is not None and is_anywhere(asked):
-                    found[each.term.text] = how
+        if not any(some.exists(each) for some in clauses):
+            for instead in widenings(each, vocabulary):
+                if any(some.exists(each, instead) for some in clauses):
+                    found[each.term.text] = instead
                     break
     return found
+
+
+def clauses_for(snapshot: Snapshot) -> Clauses:
+    """What builds queries for a snapshot. Parts that no entry has are left out."""
+    having = snapshot.searcher.doc_freq
+    boosts = {part: count for part, count in _COUNTS.items() if having(PART, part)}
+    return Clauses(snapshot.searcher, boosts)
 
 
 class Asked:
@@ -85,10 +93,10 @@ class Asked:
         snapshot: Snapshot,
         query: Query,
         paths: Collection[str] | None,
-        widenings: Mapping[str, Widened],
+        widened: Mapping[str, Widened],
     ) -> None:
         self._snapshot = snapshot
-        self._boosts = _boosts(snapshot)
+        clauses = clauses_for(snapshot)
         self._conditions: list[tuple[tantivy.Occur, tantivy.Query]] = []
         condition = snapshot.select(query, paths).condition
         if condition is not None:
@@ -96,70 +104,53 @@ class Asked:
         for term in query.terms:
             each = wanted_of(term)
             if term.negated and each.is_told_by_words:
-                self._conditions.append((_MUST_NOT, clause(each, self._boosts)))
-        self._wanted = _indexed(query)
-        self._clauses = [self._clause(each, widenings) for each in self._wanted]
-        self.whole = self._count(every(self._clauses)) if self._clauses else 0
-        """How many entries hold all the terms."""
+                self._conditions.append((_MUST_NOT, clauses.of(each)))
+        self._asked = [
+            (each, clauses.of(each, widened.get(each.term.text))) for each in _indexed(query)
+        ]
 
-    @property
-    def count(self) -> int:
-        """More than there can be hits."""
-        return self._snapshot.count + 1
+    def hits(self, limit: int) -> tuple[Scored, int, int]:
+        """The best entries, how many there are in all, and how many of them hold all the terms,
+        if those are few; else 0."""
+        if not self._asked:
+            hits, total = self._search(tantivy.Query.all_query(), limit, by_time=True)
+            return hits, total, total
+        hits, total = self._search(self._some_of_it(), limit)
+        if len(self._asked) == 1:
+            return hits, total, total
+        if len(self._asked) > _FEW_WORDS:
+            return hits, total, 0
+        whole_hits, whole = self._search(self._all_of_it(), limit)
+        # as much as the best score: so none that holds some comes before one that holds all
+        bonus = hits[0][1] if hits else 0.0
+        scores = {key: score + bonus for key, score in whole_hits}
+        rest = [(key, score) for key, score in hits if key not in scores]
+        return [*scores.items(), *rest][:limit], total, whole
 
-    def hits(self, limit: int) -> tuple[list[tuple[int, float]], int]:
-        """The best entries with their scores, and how many there are in all."""
-        by_time = None if self._clauses else TIME
-        query = self._filtered(self._ranked() if self._clauses else tantivy.Query.all_query())
-        found = self._snapshot.searcher.search(query, limit, order_by_field=by_time)
+    def _some_of_it(self) -> tantivy.Query:
+        """All phrases, and some of the words if there are no phrases."""
+        return tantivy.Query.boolean_query(
+            [
+                (_MUST if each.term.kind is Kind.PHRASE else _SHOULD, clause)
+                for each, clause in self._asked
+            ]
+        )
+
+    def _all_of_it(self) -> tantivy.Query:
+        return every(clause for _, clause in self._asked)
+
+    def _search(
+        self, query: tantivy.Query, limit: int, *, by_time: bool = False
+    ) -> tuple[Scored, int]:
+        filtered = tantivy.Query.boolean_query([(_MUST, query), *self._conditions])
+        order = TIME if by_time else None
+        found = self._snapshot.searcher.search(filtered, limit, order_by_field=order)
         keys = self._snapshot.keys([address for _, address in found.hits])
         scored = zip(keys, found.hits, strict=True)
-        return [(key, float(score or 0)) for key, (score, _) in scored], _count(found)
-
-    def _clause(self, each: Wanted, widenings: Mapping[str, Widened]) -> tantivy.Query:
-        how = widenings.get(each.term.text)
-        instead = None if how is None else widened(each, how, self._boosts)
-        return instead or clause(each, self._boosts)
-
-    def _ranked(self) -> tantivy.Query:
-        """The query that finds and ranks."""
-        pairs = zip(self._wanted, self._clauses, strict=True)
-        main = tantivy.Query.boolean_query(
-            [(_MUST if each.term.kind is Kind.PHRASE else _SHOULD, query) for each, query in pairs]
-        )
-        if not self.whole or not 1 < len(self._clauses) <= _FEW_WORDS:
-            return main
-        # as much as the best score: so none that holds some comes before one that holds all
-        best = self._snapshot.searcher.search(self._filtered(main), 1, count=False).hits[0][0]
-        bonus = tantivy.Query.const_score_query(every(self._clauses), float(best))
-        return tantivy.Query.boolean_query([(_MUST, main), (_SHOULD, bonus)])
-
-    def _filtered(self, query: tantivy.Query) -> tantivy.Query:
-        return tantivy.Query.boolean_query([(_MUST, query), *self._conditions])
-
-    def _count(self, query: tantivy.Query) -> int:
-        return _count(self._snapshot.searcher.search(self._filtered(query), 1))
+        # the library's type stubs do not know of the count
+        total = int(getattr(found, "count", 0) or 0)
+        return [(key, float(score or 0)) for key, (score, _) in scored], total
 
 
 def _indexed(query: Query) -> list[Wanted]:
     return [each for each in wanted(query) if each.is_indexed]
-
-
-def _boosts(snapshot: Snapshot) -> Boosts:
-    """What a word counts in the parts that there are.
-
-    BM25 measures a text against the average of all entries, those without this part included, so
-    that in a part that few have every text seems long. A text of the average length counts as
-    much in each part once this is taken out.
-    """
-    boosts: Boosts = {}
-    for part, count in _COUNTS.items():
-        if having := snapshot.searcher.doc_freq(PART, part):
-            share = max(having / snapshot.count, _RAREST)
-            boosts[part] = count * (1 + _K1 * (1 - _B + _B / share)) / (1 + _K1)
-    return boosts
-
-
-def _count(found: tantivy.SearchResult) -> int:
-    """How many match. The library's type stubs do not know of it."""
-    return int(getattr(found, "count", 0) or 0)

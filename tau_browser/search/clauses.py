@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 
 import tantivy
@@ -11,24 +12,119 @@ import tantivy
 from tau_browser.search.analysis import FIRST, pairs, stem
 from tau_browser.search.documents import Part
 from tau_browser.search.index.postings import EXTRA, STEM, schema
+from tau_browser.search.vocabulary import Vocabulary
 from tau_browser.search.words import Wanted
 
 _SHORTEST_PREFIX = 2
 _SHORTEST_INSIDE = 3
 _SHORTEST_MISTYPED = 4
+# Tried on the labelled queries (tests/eval).
 _EXACT, _EXTRA, _PAIR = 0.4, 0.2, 0.3
 _MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
 _ESCAPED = re.compile(r"([^\w])")
+_SCHEMA = schema()
 
 Boosts = dict[Part, float]
 """What a word counts in a part."""
 
 
-class Widened(StrEnum):
-    """What was sought instead of a word that is nowhere."""
+class How(StrEnum):
+    """How something else is sought instead of a word that is nowhere."""
 
     INSIDE = "inside words"
     TYPO = "one letter off"
+
+
+@dataclass(frozen=True, slots=True)
+class Widened:
+    """What is sought instead. `words`: in place of the one; () for several words in a row, of
+    which the first may begin and the last may end inside a word."""
+
+    how: How
+    words: tuple[str, ...]
+
+
+def widenings(wanted: Wanted, vocabulary: Vocabulary) -> Iterable[Widened]:
+    """What could have been meant by words that are nowhere, the likelier first."""
+    tokens = wanted.tokens
+    if wanted.is_exact or wanted.runs or not tokens:
+        return
+    if len(tokens) > 1:
+        yield Widened(How.INSIDE, ())
+        return
+    if len(tokens[0]) >= _SHORTEST_INSIDE and (found := vocabulary.holding(tokens[0])):
+        yield Widened(How.INSIDE, tuple(found))
+    if len(tokens[0]) >= _SHORTEST_MISTYPED and (found := vocabulary.one_off(tokens[0])):
+        yield Widened(How.TYPO, tuple(found))
+
+
+class Clauses:
+    """Builds queries for one snapshot of the index."""
+
+    def __init__(self, searcher: tantivy.Searcher, boosts: Boosts) -> None:
+        self._searcher = searcher
+        self._boosts = boosts
+
+    def of(self, wanted: Wanted, widened: Widened | None = None) -> tantivy.Query:
+        """What a term asks of the index; nothing if the index holds nothing of it."""
+        if widened is not None:
+            return self._instead(wanted, widened)
+        if wanted.is_signed:
+            return _some(_terms(wanted.signed))
+        asked = [_run(run, wanted.is_exact) for run in wanted.runs]
+        if wanted.tokens:
+            asked.append(_some(self._tokens(wanted)))
+        return every(asked) if asked else tantivy.Query.empty_query()
+
+    def exists(self, wanted: Wanted, widened: Widened | None = None) -> bool:
+        """Whether anything matches."""
+        if widened is None and len(wanted.tokens) == 1 and not wanted.runs and not wanted.is_signed:
+            having, token = self._searcher.doc_freq, wanted.tokens[0]
+            if any(having(part, token) for part in self._boosts):
+                return True
+        return bool(self._searcher.search(self.of(wanted, widened), 1, count=False).hits)
+
+    def _instead(self, wanted: Wanted, widened: Widened) -> tantivy.Query:
+        if widened.words:
+            return self._in_parts(lambda part: _any_of(part, widened.words))
+        first, *middle, last = map(_spelled, wanted.tokens)
+        return self._phrase_of_patterns([f".*{first}", *middle, f"{last}.*"])
+
+    def _tokens(self, wanted: Wanted) -> list[tantivy.Query]:
+        tokens = wanted.tokens
+        found = [self._in_parts(lambda part: _phrase(part, tokens))]
+        if not wanted.is_exact:
+            if len(tokens) == 1 and (stemmed := stem(tokens[0])):
+                found.append(_term(STEM, stemmed))
+            found += _boosted(_EXTRA, _extras(wanted))
+            if wanted.parts and wanted.parts != tokens:
+                found.append(self._in_parts(lambda part: _phrase(part, wanted.parts)))
+        if wanted.is_prefix and len(tokens[-1]) >= _SHORTEST_PREFIX:
+            found.append(self._prefix(tokens))
+        return found
+
+    def _prefix(self, tokens: list[str]) -> tantivy.Query:
+        *before, last = tokens
+        if before:
+            patterns = [*map(_spelled, before), f"{_spelled(last)}.*"]
+            return self._phrase_of_patterns(patterns)
+        in_extras = [*self._beginning(EXTRA, last), *self._beginning(EXTRA, FIRST + last)]
+        in_parts = self._in_parts(lambda part: _any_of(part, self._beginning(part, last)))
+        return _some([in_parts, *_boosted(_EXTRA, [_any_of(EXTRA, in_extras)])])
+
+    def _beginning(self, field: str, letters: str) -> list[str]:
+        return [word for word, _ in self._searcher.terms_with_prefix(field, letters)]
+
+    def _in_parts(self, query: Callable[[Part], tantivy.Query]) -> tantivy.Query:
+        return _some(
+            tantivy.Query.boost_query(query(part), _EXACT * boost)
+            for part, boost in self._boosts.items()
+        )
+
+    def _phrase_of_patterns(self, patterns: list[str]) -> tantivy.Query:
+        return self._in_parts(
+            lambda part: tantivy.Query.regex_phrase_query(_SCHEMA, part, [*patterns])
+        )
 
 
 def every(queries: Iterable[tantivy.Query]) -> tantivy.Query:
@@ -36,52 +132,9 @@ def every(queries: Iterable[tantivy.Query]) -> tantivy.Query:
     return tantivy.Query.boolean_query([(_MUST, query) for query in queries])
 
 
-def some(queries: Iterable[tantivy.Query]) -> tantivy.Query:
+def _some(queries: Iterable[tantivy.Query]) -> tantivy.Query:
     """One of them must match; each that does adds to the score."""
     return tantivy.Query.boolean_query([(_SHOULD, query) for query in queries])
-
-
-def clause(wanted: Wanted, boosts: Boosts) -> tantivy.Query:
-    """What a term asks of the index; nothing if the index holds nothing of it."""
-    if wanted.signed and not wanted.term.text[:1].isdigit():  # c++ is not c
-        return some(_terms(wanted.signed))
-    asked = [_run(run, wanted.is_exact) for run in wanted.runs]
-    if wanted.tokens:
-        asked.append(some(_of_tokens(wanted, boosts)))
-    return every(asked) if asked else tantivy.Query.empty_query()
-
-
-def widened(wanted: Wanted, how: Widened, boosts: Boosts) -> tantivy.Query | None:
-    """What could have been meant by words that are nowhere; None if nothing can be told."""
-    tokens = wanted.tokens
-    if wanted.is_exact or wanted.runs or not tokens:
-        return None
-    if how is Widened.INSIDE:
-        if sum(map(len, tokens)) < _SHORTEST_INSIDE:
-            return None
-        if len(tokens) == 1:
-            return _in_parts(boosts, lambda part: _matching(part, f".*{_spelled(tokens[0])}.*"))
-        around = [f".*{_spelled(tokens[0])}", *map(_spelled, tokens[1:-1])]
-        return _phrase_of_patterns([*around, f"{_spelled(tokens[-1])}.*"], boosts)
-    if len(tokens) > 1 or len(tokens[0]) < _SHORTEST_MISTYPED:
-        return None
-    return _in_parts(
-        boosts, lambda part: tantivy.Query.fuzzy_term_query(schema(), part, tokens[0], 1)
-    )
-
-
-def _of_tokens(wanted: Wanted, boosts: Boosts) -> list[tantivy.Query]:
-    tokens = wanted.tokens
-    found = [_in_parts(boosts, lambda part: _phrase(part, tokens))]
-    if not wanted.is_exact:
-        if len(tokens) == 1 and (stemmed := stem(tokens[0])):
-            found.append(_term(STEM, stemmed))
-        found += _boosted(_EXTRA, _extras(wanted))
-        if wanted.parts and wanted.parts != tokens:
-            found.append(_in_parts(boosts, lambda part: _phrase(part, wanted.parts)))
-    if wanted.is_prefix and len(tokens[-1]) >= _SHORTEST_PREFIX:
-        found.append(_prefix(tokens, boosts))
-    return found
 
 
 def _extras(wanted: Wanted) -> list[tantivy.Query]:
@@ -100,33 +153,17 @@ def _run(run: str, is_exact: bool) -> tantivy.Query:
     whole = _phrase(EXTRA, list(run))
     if is_exact or len(run) < 3:
         return whole
-    return some([whole, *_boosted(_PAIR, _terms(pairs(run)))])
-
-
-def _prefix(tokens: list[str], boosts: Boosts) -> tantivy.Query:
-    last = f"{_spelled(tokens[-1])}.*"
-    if len(tokens) > 1:
-        return _phrase_of_patterns([*map(_spelled, tokens[:-1]), last], boosts)
-    in_extras = _matching(EXTRA, rf"\{FIRST}?{last}")
-    return some([_in_parts(boosts, lambda part: _matching(part, last)), in_extras])
-
-
-def _in_parts(boosts: Boosts, query: Callable[[Part], tantivy.Query]) -> tantivy.Query:
-    return some(
-        tantivy.Query.boost_query(query(part), _EXACT * boost) for part, boost in boosts.items()
-    )
-
-
-def _phrase_of_patterns(patterns: list[str], boosts: Boosts) -> tantivy.Query:
-    return _in_parts(
-        boosts, lambda part: tantivy.Query.regex_phrase_query(schema(), part, [*patterns])
-    )
+    return _some([whole, *_boosted(_PAIR, _terms(pairs(run)))])
 
 
 def _phrase(field: str, tokens: list[str]) -> tantivy.Query:
     if len(tokens) == 1:
         return _term(field, tokens[0])
-    return tantivy.Query.phrase_query(schema(), field, [*tokens])
+    return tantivy.Query.phrase_query(_SCHEMA, field, [*tokens])
+
+
+def _any_of(field: str, words: Iterable[str]) -> tantivy.Query:
+    return tantivy.Query.term_set_query(_SCHEMA, field, [*words])
 
 
 def _terms(tokens: Iterable[str]) -> list[tantivy.Query]:
@@ -134,11 +171,7 @@ def _terms(tokens: Iterable[str]) -> list[tantivy.Query]:
 
 
 def _term(field: str, token: str) -> tantivy.Query:
-    return tantivy.Query.term_query(schema(), field, token)
-
-
-def _matching(field: str, pattern: str) -> tantivy.Query:
-    return tantivy.Query.regex_query(schema(), field, pattern)
+    return tantivy.Query.term_query(_SCHEMA, field, token)
 
 
 def _boosted(boost: float, queries: Iterable[tantivy.Query]) -> list[tantivy.Query]:

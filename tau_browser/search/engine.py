@@ -8,13 +8,14 @@ answer says so.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tau_browser.model.label import speaker_of
 from tau_browser.model.payload import text_of
 from tau_browser.model.summary import stamp_text
 from tau_browser.search import fusion, lexical
-from tau_browser.search.clauses import Widened
+from tau_browser.search.clauses import How, Widened
 from tau_browser.search.find import QueryError, Span, snippet
 from tau_browser.search.fusion import DEFAULT_WEIGHTS, Fused, Ranking
 from tau_browser.search.highlight import Highlighter, spans_of
@@ -23,16 +24,32 @@ from tau_browser.search.index.reader import Reader, Standing
 from tau_browser.search.index.update import Progress, Report, update
 from tau_browser.search.query import Query
 from tau_browser.search.results import Coverage, Hit, Method, Results
-from tau_browser.search.semantic.embedding import Embedded, Embeddings, embed, read_embeddings
+from tau_browser.search.semantic.embedding import Embedded, embed, embedded, vectors_of
+from tau_browser.search.semantic.minilm import ModelUnavailable, is_installed, load_model
+from tau_browser.search.semantic.rerank import Reranker
+from tau_browser.search.semantic.table import static_table
+from tau_browser.search.semantic.vector_cache import VectorCache
 from tau_browser.search.texts import Texts
 from tau_browser.stores.store import Store
 
 _VECTORS = "vectors"
-_BM25, _STATIC = "bm25", "static"
+_BM25, _STATIC, _NEURAL = "bm25", "static", "neural"
+_RERANKED = 50
 _WIDENED = {
-    Widened.INSIDE: "{} is no word here: found inside others",
-    Widened.TYPO: "{} is nowhere: found one letter off",
+    How.INSIDE: "{} is no word here: found inside others",
+    How.TYPO: "{} is nowhere: found one letter off",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the last answer was to. `groups`: where its hits must stand, or None for anywhere."""
+
+    query: Query
+    method: Method
+    limit: int
+    widened: Mapping[str, Widened]
+    groups: Collection[int] | None
 
 
 class Engine:
@@ -42,6 +59,8 @@ class Engine:
         self._store = store
         self.folder = index_folder(cache_folder, store)
         self._opened: tuple[Reader, Texts] | None = None
+        self._loaded: Reranker | None = None
+        self._asked = _Asked(Query(""), Method.HYBRID, 0, {}, None)
 
     # Making the index
 
@@ -89,29 +108,80 @@ class Engine:
                 paths=paths,
                 text_of=texts.text,
             )
-            rankings.append(Ranking(_BM25, matches.hits))
             total, widened = matches.total, matches.widened
-            remarks += [_WIDENED[how].format(repr(word)) for word, how in widened.items()]
+            rankings.append(Ranking(_BM25, matches.hits, complete=total == len(matches.hits)))
+            remarks += [_WIDENED[each.how].format(repr(word)) for word, each in widened.items()]
         if method is not Method.BM25:
             nearest, remark = self._nearest(reader, query, paths)
-            rankings += [Ranking(_STATIC, nearest)] if nearest else []
+            complete = len(nearest) < fusion.CANDIDATES
+            rankings += [Ranking(_STATIC, nearest, complete=complete)] if nearest else []
             remarks += [remark] if remark else []
+        self._asked = _Asked(query, method, limit, widened, reader.select(query, paths).groups)
+        return self._answer(rankings, total, remarks, weights, fused_by)
+
+    def rerank(
+        self,
+        results: Results,
+        cancelled: Callable[[], bool] = lambda: False,
+        weights: Mapping[str, float] = DEFAULT_WEIGHTS,
+        fused_by: fusion.Method = fusion.Method.CONVEX,
+    ) -> Results:
+        """The last answer with its first hits scored again by the model of the extra. Takes tens
+        of milliseconds per hit that is not cached. The same answer where the extra is not there,
+        where the query is exact, or when cancelled. Raises NoIndex."""
+        if results.query.is_exact or not results.query.sought or not is_installed():
+            return results
+        _, texts = self._open()
+        first = [each.key for each in fusion.fuse(results.rankings, weights, fused_by)[:_RERANKED]]
+        scored: list[tuple[int, float]] = []
+        try:
+            scores = self._reranker().scores(
+                " ".join(term.text for term in results.query.sought),
+                (texts.text(content) for content in first),
+            )
+            for content, score in zip(first, scores, strict=True):
+                scored.append((content, score))
+                if cancelled():
+                    return results
+        except ModelUnavailable as error:
+            return replace(results, remarks=[*results.remarks, str(error)])
+        scored.sort(key=lambda each: -each[1])
+        rankings = [*results.rankings, Ranking(_NEURAL, scored)]
+        return self._answer(rankings, results.total, results.remarks, weights, fused_by)
+
+    def _answer(
+        self,
+        rankings: list[Ranking[int]],
+        total: int,
+        remarks: list[str],
+        weights: Mapping[str, float],
+        fused_by: fusion.Method,
+    ) -> Results:
+        reader, texts = self._open()
+        asked = self._asked
         fused = fusion.fuse(rankings, weights, fused_by)
-        groups = reader.select(query, paths).groups
-        hits = _Hits(reader, texts, Highlighter(query, widened)).of(fused[:limit], groups)
         similar = sum(all(part.ranker != _BM25 for part in each.parts) for each in fused)
-        return Results(query, method, hits, total, similar, self.coverage(), remarks)
+        highlighter = Highlighter(asked.query, asked.widened)
+        hits = _Hits(reader, texts, highlighter).of(fused[: asked.limit], asked.groups)
+        coverage = self.coverage()
+        return Results(asked.query, asked.method, hits, total, similar, coverage, rankings, remarks)
+
+    def _reranker(self) -> Reranker:
+        if self._loaded is None:
+            table = static_table()
+            cache = VectorCache(self.folder / "reranked.db")
+            self._loaded = Reranker(load_model(table.wordpiece), table, cache)
+        return self._loaded
 
     def coverage(self) -> Coverage:
         """What a search looks through. Raises NoIndex."""
         reader, _ = self._open()
         files = reader.files()
-        embeddings = self._embeddings(reader)
         return Coverage(
             sessions=len(files),
             entries=reader.catalog.count("standings"),
             indexed=reader.count,
-            embedded=embeddings.state.contents if embeddings else 0,
+            embedded=embedded(self.folder / _VECTORS, reader.made).contents,
             skipped=[(file.path, file.problem) for file in files if file.problem],
         )
 
@@ -134,21 +204,19 @@ class Engine:
             self._opened[0].refresh()
         return self._opened
 
-    def _embeddings(self, reader: Reader) -> Embeddings | None:
-        return read_embeddings(self.folder / _VECTORS, reader.made)
-
     def _nearest(
         self, reader: Reader, query: Query, paths: Collection[str] | None
     ) -> tuple[list[tuple[int, float]], str]:
         """What means the same, and why there may be nothing."""
         if not query.sought or query.is_exact:
             return [], ""
-        embeddings = self._embeddings(reader)
-        if embeddings is None:
+        vectors = vectors_of(self.folder / _VECTORS, reader.made)
+        if vectors is None:
             return [], "nothing is embedded yet: found by words alone"
-        allowed = reader.contents(reader.select(query, paths))
         text = " ".join(term.text for term in query.sought)
-        return embeddings.nearest(text, fusion.CANDIDATES, allowed), ""
+        among = reader.contents(reader.select(query, paths))
+        vector = static_table().encode([text])[0]
+        return (vectors.nearest(vector, fusion.CANDIDATES, among) if vector.any() else []), ""
 
 
 class _Hits:

@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from tau_browser.search.analysis import fold_words, pairs, stem
-from tau_browser.search.clauses import Widened
+from tau_browser.search.clauses import How, Widened
 from tau_browser.search.find import Span
 from tau_browser.search.folding import Folded
 from tau_browser.search.matching import pattern_for
 from tau_browser.search.query import Query, Term
 from tau_browser.search.words import Wanted, wanted, wanted_of
 
-_WORD = re.compile(r"[^\W_]+")
 _GAP = r"[\W_]*"
 _SHORTEST_ROOT = 3
 
@@ -85,23 +84,23 @@ class _Text:
         return (start, stop) if self._map is None else self._map.stored(start, stop)
 
 
-def _finders(each: Wanted, how: Widened | None) -> list[list[_Spans]]:
+def _finders(each: Wanted, widened: Widened | None) -> list[list[_Spans]]:
     """Ways to find a term, the better first: of each list all, of the lists the first that finds
     anything."""
-    if each.signed and not each.term.text[:1].isdigit():
+    if each.is_signed:
         return [[_literal(name) for name in each.signed]]
     runs = [_literal(run) for run in each.runs]
-    found = [*runs, *_of_tokens(each, how)]
+    found = [*runs, *_of_tokens(each, widened)]
     ways = [found] if found else []
     return [*ways, [_literal(pair) for run in each.runs for pair in pairs(run)]] if runs else ways
 
 
-def _of_tokens(each: Wanted, how: Widened | None) -> list[_Spans]:
+def _of_tokens(each: Wanted, widened: Widened | None) -> list[_Spans]:
     if not each.tokens:
         return []
-    if how is Widened.TYPO:
-        return [_one_off(each.tokens[0])]
-    inside = how is Widened.INSIDE
+    if widened and widened.how is How.TYPO:
+        return [_phrase([word], begins=True, ends=True) for word in widened.words]
+    inside = widened is not None
     found = [_phrase(each.tokens, begins=not inside, ends=not inside and not each.is_prefix)]
     if len(each.tokens) == 1 and not each.is_exact and not inside:
         found.append(_of_stem(each.tokens[0]))
@@ -147,30 +146,6 @@ def _of_stem(token: str) -> _Spans:
                 yield text.back(*match.span())
 
     return find
-
-
-def _one_off(token: str) -> _Spans:
-    def find(text: _Text) -> Iterator[Span]:
-        for match in _WORD.finditer(text.folded):
-            if is_one_off(match[0], token):
-                yield text.back(*match.span())
-
-    return find
-
-
-def is_one_off(one: str, other: str) -> bool:
-    """Whether two words are the same but for one letter: another, missing, or swapped with the
-    next."""
-    if abs(len(one) - len(other)) > 1:
-        return False
-    start = 0
-    while start < min(len(one), len(other)) and one[start] == other[start]:
-        start += 1
-    one, other = one[start:], other[start:]
-    if len(one) == len(other):
-        return one[1:] == other[1:] or (one[:2] == other[1::-1] and one[2:] == other[2:])
-    longer, shorter = (one, other) if len(one) > len(other) else (other, one)
-    return longer[1:] == shorter
 
 
 def _first_found(ways: list[list[_Spans]], text: _Text) -> list[Span]:

@@ -27,8 +27,9 @@ TextOf = Callable[[int], str]
 @dataclass(frozen=True, slots=True)
 class Matches:
     """What holds the words of a query. `hits`: (content, score), the best first, of `total` ·
-    `whole`: how many of the total hold all the words · `widened`: what was sought instead of a
-    word that is nowhere, by term as typed"""
+    `whole`: how many of the total hold all the words, which come first; 0 if there are too many
+    words for all to be meant · `widened`: what was sought instead of a word that is nowhere, by
+    term as typed"""
 
     hits: list[tuple[int, float]]
     total: int
@@ -63,12 +64,12 @@ def search(
     snapshots: list[Snapshot] = [reader, recent] if recent else [reader]
     most = offset + limit
     with reader.guarded():
-        widened = widened_words(query, snapshots)
+        widened = widened_words(query, snapshots, reader.vocabulary)
         found = []
         for snapshot in snapshots:
             asked = Asked(snapshot, query, paths, widened)
             if text_of and checks:
-                found.append(_checked(asked, checks, text_of, most))
+                found.append(_checked(asked, snapshot.count, checks, text_of, most))
             else:
                 found.append(_matches(asked, most))
         scale = _scale(query, snapshots) if recent else 1.0
@@ -76,18 +77,19 @@ def search(
 
 
 def _matches(asked: Asked, most: int) -> Matches:
-    hits, total = asked.hits(most)
-    return Matches(hits, total, asked.whole)
+    return Matches(*asked.hits(most))
 
 
-def _checked(asked: Asked, checks: Sequence[Check], text_of: TextOf, most: int) -> Matches:
+def _checked(
+    asked: Asked, count: int, checks: Sequence[Check], text_of: TextOf, most: int
+) -> Matches:
     """The matches whose texts pass all checks."""
 
     def passes(content: int) -> bool:
         text = text_of(content)
         return all(check.pattern.matches(text) != check.negated for check in checks)
 
-    hits = [hit for hit in asked.hits(asked.count)[0] if passes(hit[0])]
+    hits = [hit for hit in asked.hits(max(1, count))[0] if passes(hit[0])]
     return Matches(hits[:most], len(hits), len(hits))
 
 

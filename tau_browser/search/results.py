@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from tau_browser.model.state import State
 from tau_browser.search.find import Snippet, Span
-from tau_browser.search.fusion import Part
+from tau_browser.search.fusion import Part, Ranking
 from tau_browser.search.index.reader import Standing
 from tau_browser.search.query import Query
 
@@ -57,8 +57,9 @@ class Coverage:
 @dataclass(frozen=True, slots=True)
 class Results:
     """The answer to a query. `total`: all that match by their words · `similar`: what was found
-    by its meaning alone · `hits`: the best of both · `remarks`: what the person should know, such
-    as a word that was taken for another."""
+    by its meaning alone · `hits`: the best of both · `rankings`: what each ranker named, so that
+    it can be weighed anew · `remarks`: what the person should know, such as a word that was taken
+    for another."""
 
     query: Query
     method: Method
@@ -66,4 +67,5 @@ class Results:
     total: int
     similar: int
     coverage: Coverage
+    rankings: list[Ranking[int]]
     remarks: list[str] = field(default_factory=list)

@@ -65,6 +65,11 @@ class Wanted:
         return signed(self.term.text)
 
     @property
+    def is_signed(self) -> bool:
+        """Whether it is a name with a sign and nothing else: c++ is not c."""
+        return bool(self.signed) and not self.term.text[:1].isdigit()
+
+    @property
     def needs_text(self) -> bool:
         """Whether the words alone do not tell: its signs must be looked for in the text."""
         return self.term.kind is Kind.PHRASE and not _PLAIN.fullmatch(self.term.text)

@@ -1,9 +1,4 @@
-"""What is evaluated. A ranker takes a query to entries with scores, the best first, each once.
-
-The lexical half is not here: `bm25` stands in for it until its own ranker can be put in its place.
-It is textbook BM25 over words, the parts of identifiers, light English stems and pairs of CJK
-characters. It knows no phrases, prefixes or typing errors.
-"""
+"""What is evaluated. A ranker takes a query to entries with scores, the best first, each once."""
 
 from __future__ import annotations
 
@@ -15,6 +10,7 @@ import numpy as np
 import regex
 
 from tau_browser.search.fusion import CANDIDATES, Method, Ranking, fuse
+from tau_browser.search.query import parse
 from tau_browser.search.semantic.rerank import Reranker
 from tau_browser.search.semantic.table import static_table
 from tests.eval.corpus import PHRASES, Entry
@@ -33,8 +29,10 @@ _SHORTEST_STEM = 3
 _STOPWORDS = frozenset(PHRASES["stopwords"])
 
 
-def bm25(entries: Sequence[Entry]) -> Ranker:
-    """The stand-in for the lexical half."""
+def textbook_bm25(entries: Sequence[Entry]) -> Ranker:
+    """BM25 as it is in books, to hold the product's against: over words but the most frequent,
+    the parts of identifiers, light English stems and pairs of CJK characters. It knows no
+    phrases, prefixes or typing errors."""
     postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
     lengths = np.zeros(len(entries))
     for place, entry in enumerate(entries):
@@ -101,7 +99,9 @@ def reranked(
 
 
 def _rankings(query: str, lexical: Ranker, semantic: Ranker) -> list[Ranking[str]]:
-    found = {"bm25": lexical(query), "static": semantic(query)}
+    found = {"bm25": lexical(query)}
+    if not parse(query).is_exact:
+        found["static"] = semantic(query)
     return [Ranking(name, hits, len(hits) < CANDIDATES) for name, hits in found.items()]
 
 

@@ -40,6 +40,7 @@ class Files:
         self.folder = folder
         self.catalog = folder / "catalog.db"
         self.postings = folder / "postings"
+        self.words = folder / "words.txt"
         self.lock = folder / "writer.lock"
         self.journal = folder / "journal"  # files that a commit is about to change
         self.damaged = folder / "damaged"  # why a reader could not read it
@@ -94,3 +95,14 @@ class Files:
             yield
         finally:
             os.close(handle)
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Put a text in the place of a file, at once, for good, for its owner alone. Raises OSError."""
+    partial = path.with_suffix(".partial")
+    handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.rename(path)

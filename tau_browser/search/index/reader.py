@@ -17,6 +17,7 @@ from tau_browser.search.index.postings import KEY, STEM, open_postings
 from tau_browser.search.index.selection import GroupFacts, Selection, select
 from tau_browser.search.index.writer import Damaged, Full, translated
 from tau_browser.search.query import Query
+from tau_browser.search.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,8 @@ class _Groups:
 
     files: dict[int, FileRow]
     facts: dict[int, GroupFacts]
-    names: dict[int, str]  # of models, as written
+    models: dict[int, str]  # as written
+    states: dict[int, State]
 
 
 class Reader:
@@ -53,6 +55,7 @@ class Reader:
         self._store = store
         self._files = Files(folder)
         self._inode = self._changes = 0
+        self._selected: tuple[object, Selection] | None = None
         self._open()
 
     def refresh(self) -> bool:
@@ -73,8 +76,13 @@ class Reader:
 
     def select(self, query: Query, paths: Collection[str] | None = None) -> Selection:
         """What a query's filters leave of some session files, or of all."""
+        filters = {(each.name, each.value, each.negated) for each in query.filters}
+        asked = filters, None if paths is None else frozenset(paths)
         with self.guarded():
-            return select(query, lambda: self._groups.facts.values(), paths)
+            if self._selected is None or self._selected[0] != asked:  # as words are typed it stays
+                selection = select(query, lambda: self._groups.facts.values(), paths)
+                self._selected = asked, selection
+            return self._selected[1]
 
     def contents(self, selection: Selection) -> list[int] | None:
         """The numbers of all contents of a selection, or None if it is everything."""
@@ -85,6 +93,14 @@ class Reader:
                 selection.condition, max(1, self.searcher.num_docs), count=False
             )
             return self.keys([address for _, address in found.hits])
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The words of the index, as of when they were last written down."""
+        try:
+            return Vocabulary(self._files.words.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return Vocabulary("")
 
     @property
     def count(self) -> int:
@@ -126,8 +142,8 @@ class Reader:
                         row.stop,
                         file.session,
                         file.cwd,
-                        State(facts.state),
-                        self._groups.names[row.group],
+                        self._groups.states[row.group],
+                        self._groups.models[row.group],
                         row.group,
                     )
                     found.setdefault(row.content, []).append(standing)
@@ -187,7 +203,9 @@ class Reader:
     def _load(self) -> None:
         self._changes = self.catalog.changes()
         self.searcher = open_postings(str(self._files.postings)).searcher()
-        self.__dict__.pop("_groups", None)
+        self._selected = None
+        for cached in ("_groups", "vocabulary"):
+            self.__dict__.pop(cached, None)
 
     @cached_property
     def _groups(self) -> _Groups:
@@ -200,12 +218,13 @@ class Reader:
                 files[group.file].path,
                 self._store.casefold(),
                 files[group.file].cwd.casefold(),
-                group.state,
+                State(group.state).word,
                 group.model.casefold(),
             )
             for group in groups
         }
-        return _Groups(files, facts, {group.id: group.model for group in groups})
+        models = {group.id: group.model for group in groups}
+        return _Groups(files, facts, models, {group.id: State(group.state) for group in groups})
 
     @property
     def _file_ids(self) -> dict[str, int]:

@@ -123,7 +123,8 @@ class Recent:
             record = decode_record(raw)
             if self._reader.stands(content_of(record)):  # found already, in the session it is from
                 continue
-            group = self._group(path, str(cwd or ""), State(int(state[place])), names[model[place]])
+            now = State(int(state[place]))
+            group = self._group(path, str(cwd or ""), now, names[model[place]])
             start, stop = columns.row(place)
             document = document_of(record, is_error=session.has(place, Flag.ERROR))
             self._writer.add_document(written(len(self._standings), [group.id], document))
@@ -134,7 +135,7 @@ class Recent:
                     stop,
                     session.id,
                     str(cwd or ""),
-                    State(group.state),
+                    now,
                     names[model[place]],
                     group.id,
                 )
@@ -148,7 +149,7 @@ class Recent:
                 path,
                 self._store.casefold(),
                 cwd.casefold(),
-                state,
+                state.word,
                 model.casefold(),
             )
         return self._groups[key]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import tantivy
 
-from tau_browser.model.state import State
 from tau_browser.search.filters import FILTERS
 from tau_browser.search.index import postings
 from tau_browser.search.query import Filter, Query
@@ -30,7 +29,7 @@ class GroupFacts:
     path: str
     store: str
     cwd: str
-    state: int
+    state: str
     model: str
 
 
@@ -38,7 +37,7 @@ _ASKED: dict[str, Callable[[GroupFacts, str], bool]] = {
     "store": lambda group, value: value == group.store,
     "project": lambda group, value: value in group.cwd,
     "model": lambda group, value: value in group.model,
-    "branch": lambda group, value: value == State(group.state).word,
+    "branch": lambda group, value: value == group.state,
 }
 
 
@@ -82,13 +81,13 @@ def _groups(
     if not asked and paths is None:
         return None
 
-    def passes(group: GroupFacts) -> bool:
-        return (paths is None or group.path in paths) and all(
-            any(_ASKED[each.name](group, str(each.value)) for each in some) != name.startswith("-")
-            for name, some in asked.items()
-        )
-
-    return frozenset(group.id for group in all_groups() if passes(group))
+    groups = [group for group in all_groups() if paths is None or group.path in paths]
+    for name, some in asked.items():
+        test = _ASKED[name.removeprefix("-")]
+        values = [str(each.value) for each in some]
+        wanted = not name.startswith("-")
+        groups = [group for group in groups if any(test(group, it) for it in values) == wanted]
+    return frozenset(group.id for group in groups)
 
 
 def _clause(name: str, conditions: list[Filter]) -> tuple[tantivy.Occur, tantivy.Query] | None:

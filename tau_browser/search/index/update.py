@@ -109,6 +109,8 @@ class _Update:
         else:
             self._progress(Progress(len(due), len(due), total, total))
         self._writer.commit()
+        self._writer.write_words()
+        self._writer.commit()
 
     def _find_files(self) -> dict[str, FileIdentity]:
         """The files of the store and their present states."""

@@ -8,7 +8,6 @@ both parts and indexes them anew. Everything else a dead writer leaves is never 
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,11 +17,13 @@ import tantivy
 from tau_browser.search.documents import Document
 from tau_browser.search.index import catalog as tables
 from tau_browser.search.index.catalog import Catalog
-from tau_browser.search.index.folder import Files
+from tau_browser.search.index.folder import Files, replace_file
 from tau_browser.search.index.postings import KEY, open_postings, schema, writer, written
+from tau_browser.search.vocabulary import words_of
 
 _COMMIT_DOCUMENTS = 20_000
 _COMMIT_CHARACTERS = 64 << 20
+_STALE = 1.1  # times as many entries as when the words were written down
 
 
 class Damaged(Exception):
@@ -96,6 +97,14 @@ class Writer:
         self._touched.clear()
         self._put.clear()
 
+    def write_words(self) -> None:
+        """Write down the words of the index anew, if it has grown enough for it to be worth it."""
+        self._postings.reload()
+        searcher = self._postings.searcher()
+        if searcher.num_docs > _STALE * self.catalog.meta("words"):
+            replace_file(self._files.words, words_of(searcher))
+            self.catalog.set_meta("words", searcher.num_docs)
+
     def close(self) -> None:
         """Commit nothing more and wait until merged segments are in place."""
         try:
@@ -106,12 +115,7 @@ class Writer:
         self._files.close_to_others()
 
     def _write_journal(self) -> None:
-        partial = self._files.journal.with_suffix(".partial")
-        with partial.open("w", encoding="ascii") as file:
-            json.dump(sorted(self._touched), file)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.rename(self._files.journal)
+        replace_file(self._files.journal, json.dumps(sorted(self._touched)))
 
     def _repair(self) -> None:
         """Undo a commit that reached the postings but not the catalog."""

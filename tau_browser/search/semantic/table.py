@@ -53,13 +53,16 @@ class StaticTable:
         return list(chain.from_iterable(map(self._pieces.__getitem__, plain_words(text))))
 
     def _add(self, texts: Sequence[Sequence[int]], sums: Floats) -> None:
-        """Add up the vectors of each text's pieces."""
+        """Add up the vectors of each text's pieces; of one text, if it is longer than a batch."""
         sizes = np.array([len(pieces) for pieces in texts])
-        filled = np.flatnonzero(sizes)
-        if len(filled):
-            pieces = np.fromiter(chain.from_iterable(texts), np.intp, sizes.sum())
-            starts = np.cumsum(sizes) - sizes
-            sums[filled] = np.add.reduceat(self._vectors[pieces], starts[filled], axis=0)
+        pieces = np.fromiter(chain.from_iterable(texts), np.intp, sizes.sum())
+        if len(pieces) > _BATCH:
+            for first in range(0, len(pieces), _BATCH):
+                sums += self._vectors[pieces[first : first + _BATCH]].sum(axis=0)
+        elif len(pieces):
+            filled = np.flatnonzero(sizes)
+            starts = (np.cumsum(sizes) - sizes)[filled]
+            sums[filled] = np.add.reduceat(self._vectors[pieces], starts, axis=0)
 
 
 @cache
@@ -77,10 +80,10 @@ def read_table(path: Path) -> StaticTable:
 
 
 def _batches(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Ranges of texts that together have few pieces; a long text has one for itself."""
+    """Ranges of texts that together have few pieces; a text that has more stands alone."""
     first = total = 0
     for at, size in enumerate(sizes):
-        if total and total + size > _BATCH:
+        if at > first and total + size > _BATCH:
             yield first, at
             first, total = at, 0
         total += size

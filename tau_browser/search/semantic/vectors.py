@@ -1,9 +1,10 @@
-"""Vectors on disk, one row per chunk of text, and the rows that are nearest to a vector.
+"""Vectors on disk, a row for each piece of text, and the texts that are nearest to a vector.
 
-Two files in a folder, rows in the same order. `vectors.i8`: the numbers as int8 and the length of
-that int8 vector as float32. Each row was scaled by its own largest number, so scores mean nothing
-until they are divided by that length. `vectors.signs`: the signs of the numbers, a bit each; they
-are enough to tell the nearest tenth from the rest.
+Three files in a folder, rows in the same order. `vectors.i8`: the numbers as int8, and the length
+of that int8 vector as float32. Each row was scaled by its own largest number, so scores mean
+nothing until they are divided by that length. `vectors.signs`: the signs of the numbers, a bit
+each; they are enough to tell the nearest tenth from the rest. `vectors.keys`: whose piece it is,
+as a number of the index (a content).
 
 How many rows count is not written here: the index says it, and commits it after the rows are
 flushed. So what a killed writer left behind the last committed row is cut off by the next writer.
@@ -16,7 +17,7 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tau_browser.model.columns import Bools
+from tau_browser.model.columns import Bools, Int64s
 from tau_browser.search.semantic.int8 import Floats, quantised
 from tau_browser.search.semantic.table import DIMENSIONS
 
@@ -41,7 +42,8 @@ SHORTLIST = 20_000
 _ROW = np.dtype([("vector", np.int8, DIMENSIONS), ("length", "<f4")])
 _LENGTH_AT = DIMENSIONS
 _SIGNS = np.dtype((np.uint64, DIMENSIONS // 64))
-_NAMES = {"vectors.i8": _ROW, "vectors.signs": _SIGNS}
+_KEY = np.dtype("<i8")
+_COLUMNS = {"vectors.i8": _ROW, "vectors.signs": _SIGNS, "vectors.keys": _KEY}
 _BLOCK = 4096  # rows scored at a time: as floats they fit into a processor's cache
 _SIGN_BLOCK = 16384
 _MOST_SIGNS = 255
@@ -54,7 +56,7 @@ class VectorsDamaged(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How much can be found by meaning, in chunks of text."""
+    """How much can be found by meaning, in entries."""
 
     embedded: int
     total: int
@@ -67,34 +69,63 @@ class Vectors:
     """The first `count` rows in a folder, for reading. Raises VectorsDamaged, OSError."""
 
     def __init__(self, folder: Path, count: int) -> None:
-        self._rows, self._signs = (_mapped(folder / name, count) for name in _NAMES)
+        columns = (_mapped(folder / name, count) for name in _COLUMNS)
+        self._rows, self._signs, self._keys = columns
 
     def __len__(self) -> int:
         return len(self._rows)
 
+    @property
+    def wasted(self) -> float:
+        """The share of rows that are like nothing. Above a fifth, a copy is worth its while."""
+        return float(np.mean(self._rows["length"] == 0)) if len(self) else 0.0
+
     def nearest(
-        self, vector: Floats, count: int, allowed: Bools | None = None
-    ) -> tuple[Rows, Floats]:
-        """Up to `count` rows and their cosines to a vector of length 1, the nearest first; of
-        equal ones the first appended first. Only rows that point the same way at all (a cosine
-        above 0), and only those that are allowed, if that is given: a flag per row."""
+        self, vector: Floats, count: int, among: Collection[int] | None = None
+    ) -> list[tuple[int, float]]:
+        """Up to `count` keys and the cosine of their nearest piece to a vector of length 1, the
+        nearest first. Only those that point the same way at all (a cosine above 0), and only keys
+        `among` these, if that is given."""
+        rows, cosines = self._candidates(vector, None if among is None else self._allowed(among))
+        most = count
+        while True:
+            best, scores = _best(rows, cosines, most)
+            keys, first = np.unique(self._keys[best], return_index=True)
+            if len(keys) >= count or len(best) < most:
+                order = np.sort(first)[:count]
+                return list(
+                    zip(self._keys[best[order]].tolist(), scores[order].tolist(), strict=True)
+                )
+            most *= 4  # some keys have many pieces
+
+    def copy(self, folder: Path) -> int:
+        """Write the rows that are like anything as the rows of another folder, which is smaller
+        then, and faster. Returns how many there are. Raises OSError."""
+        rows = np.flatnonzero(self._rows["length"])
+        with VectorWriter(folder, 0) as writer:
+            for block in _blocks(rows, _BLOCK):
+                writer.append_rows(self._rows[block], self._signs[block], self._keys[block])
+            writer.flush()
+        return len(rows)
+
+    def _allowed(self, among: Collection[int]) -> Bools:
+        keys = np.fromiter(among, np.int64, len(among))
+        allowed = np.zeros(self._keys.max(initial=0) + 1, np.bool_)
+        allowed[keys[keys < len(allowed)]] = True
+        flags: Bools = allowed[self._keys]
+        return flags
+
+    def _candidates(self, vector: Floats, allowed: Bools | None) -> tuple[Rows, Floats]:
+        """The rows among which the nearest are, ascending, and their cosines."""
         if allowed is None:
-            all_rows = len(self) <= EXACT_ROWS
-            rows = np.arange(len(self)) if all_rows else self._shortlist(vector)
+            every_row = len(self) <= EXACT_ROWS
+            rows = np.arange(len(self)) if every_row else self._shortlist(vector)
         elif np.count_nonzero(allowed) <= EXACT_ALLOWED_ROWS:
             rows = np.flatnonzero(allowed)
         else:
             rows = self._shortlist(vector, allowed)
             rows = rows[allowed[rows]]
-        return _best(rows, self._cosines(rows, vector), count)
-
-    def copy(self, rows: Rows, folder: Path) -> None:
-        """Write these rows, in this order, as the rows of another folder: without those that were
-        deleted, the files are smaller and faster. Raises OSError."""
-        with VectorWriter(folder, 0) as writer:
-            for block in _blocks(rows, _BLOCK):
-                writer.append_rows(self._rows[block], self._signs[block])
-            writer.flush()
+        return rows, self._cosines(rows, vector)
 
     def _cosines(self, rows: Rows, vector: Floats) -> Floats:
         """By np.einsum and not by `@`: BLAS would start threads that cost more than they bring."""
@@ -143,7 +174,7 @@ class VectorWriter:
         self._count = count
         self._files: list[tuple[int, np.dtype[Any]]] = []
         try:
-            for name, row in _NAMES.items():
+            for name, row in _COLUMNS.items():
                 self._files.append((_open_for_writing(folder / name), row))
                 _require(folder / name, os.fstat(self._files[-1][0]).st_size, count, row)
             self._cut()
@@ -160,16 +191,17 @@ class VectorWriter:
     def __len__(self) -> int:
         return self._count
 
-    def append(self, vectors: Floats) -> None:
-        """Add vectors of length 1, or 0, as the next rows: all of them, or none. Raises OSError."""
+    def append(self, keys: Int64s, vectors: Floats) -> None:
+        """Add the vectors of length 1, or 0, of pieces of what the keys (0 or more) name: all of
+        them, or none. Raises OSError."""
         rows = np.empty(len(vectors), _ROW)
         rows["vector"], _ = quantised(vectors)
         numbers = rows["vector"].astype(np.float32)
         rows["length"] = np.sqrt(np.einsum("ij,ij->i", numbers, numbers))
-        self.append_rows(rows, _signs_of(vectors))
+        self.append_rows(rows, _signs_of(vectors), np.asarray(keys, _KEY))
 
     def append_rows(self, *columns: npt.NDArray[Any]) -> None:
-        """Add rows as they are stored: the vectors, and their signs."""
+        """Add rows as they are stored: the vectors, their signs, their keys."""
         try:
             for (file, row), values in zip(self._files, columns, strict=True):
                 _write_all(file, values.tobytes(), self._count * row.itemsize)
@@ -179,13 +211,14 @@ class VectorWriter:
             raise
         self._count += len(columns[0])
 
-    def delete(self, rows: Rows) -> None:
-        """Let rows be like nothing from now on. Raises OSError, IndexError."""
-        file, row = self._files[0]
-        for number in rows.tolist():
-            if not 0 <= number < self._count:
-                raise IndexError(f"no row {number} among {self._count}")
-            _write_all(file, bytes(4), number * row.itemsize + _LENGTH_AT)
+    def delete(self, keys: Collection[int]) -> None:
+        """Let all rows of these keys be like nothing from now on: to be done after the index has
+        forgotten them, since it cannot be undone. Raises OSError."""
+        (vectors, row), *_, (stored, key) = self._files
+        data = os.pread(stored, self._count * key.itemsize, 0)
+        gone = np.isin(np.frombuffer(data, key), np.fromiter(keys, np.int64, len(keys)))
+        for number in np.flatnonzero(gone).tolist():
+            _write_all(vectors, bytes(4), number * row.itemsize + _LENGTH_AT)
 
     def flush(self) -> None:
         """Return when the rows are on the disk. Raises OSError."""
@@ -203,7 +236,7 @@ class VectorWriter:
 
 
 def _mapped(path: Path, count: int) -> npt.NDArray[Any]:
-    row = _NAMES[path.name]
+    row = _COLUMNS[path.name]
     if not count:
         return np.empty(0, row)
     try:

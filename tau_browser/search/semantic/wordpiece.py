@@ -69,10 +69,12 @@ class PlainPieces(dict[str, Ids]):
         self._wordpiece = wordpiece
 
     def __missing__(self, word: str) -> Ids:
+        pieces = [piece for part in _parts(word) for piece in self._wordpiece.pieces(part)]
+        known = tuple(piece for piece in pieces if piece != self._wordpiece.unknown)
         if len(self) >= _REMEMBERED:
             self.clear()
-        pieces = [piece for part in _parts(word) for piece in self._wordpiece.pieces(part)]
-        known = self[word] = tuple(piece for piece in pieces if piece != self._wordpiece.unknown)
+        if len(word) <= _LONGEST_WORD:
+            self[word] = known
         return known
 
 

@@ -7,7 +7,9 @@ import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +21,7 @@ from tau_browser.search.semantic.int8 import Floats
 from tau_browser.search.semantic.table import DIMENSIONS
 from tau_browser.search.semantic.vectors import Coverage, Vectors, VectorsDamaged, VectorWriter
 
-SIZES = {"vectors.i8": 260, "vectors.signs": 32}
+SIZES = {"vectors.i8": 260, "vectors.signs": 32, "vectors.keys": 8}
 
 
 def unit(vectors: np.ndarray) -> Floats:
@@ -41,10 +43,15 @@ def clustered_vectors(count: int, seed: int = 1) -> Floats:
     return unit(around + 0.8 * rng.normal(size=around.shape))
 
 
-def stored(folder: Path, vectors: Floats) -> Vectors:
+def stored(folder: Path, vectors: Floats, keys: Iterable[int] | None = None) -> Vectors:
+    """These vectors in files; their keys are 0, 1, 2 and so on, if none are given."""
     with VectorWriter(folder, 0) as writer:
-        writer.append(vectors)
+        writer.append(np.array(range(len(vectors)) if keys is None else keys), vectors)
     return Vectors(folder, len(vectors))
+
+
+def nearest(found: Vectors, vector: Floats, count: int, **scope: Any) -> list[int]:
+    return [key for key, _ in found.nearest(vector, count, **scope)]
 
 
 def truth(vectors: Floats, vector: Floats, count: int) -> list[int]:
@@ -54,17 +61,17 @@ def truth(vectors: Floats, vector: Floats, count: int) -> list[int]:
 def mean_recall(found: Vectors, vectors: Floats, asked: Floats, count: int = 50) -> float:
     shares = []
     for vector in asked:
-        rows, _ = found.nearest(vector, count)
-        shares.append(len(set(rows.tolist()) & set(truth(vectors, vector, count))) / count)
+        right = set(truth(vectors, vector, count))
+        shares.append(len(right.intersection(nearest(found, vector, count))) / count)
     return float(np.mean(shares))
 
 
 def test_int8_finds_what_floats_find(tmp_path: Path) -> None:
     vectors = random_vectors(5000)
     found = stored(tmp_path, vectors)
-    rows, cosines = found.nearest(vectors[17], 5)
-    assert rows[0] == 17 and cosines[0] == pytest.approx(1, abs=1e-3)
-    assert cosines.tolist() == sorted(cosines, reverse=True)
+    keys, cosines = zip(*found.nearest(vectors[17], 5), strict=True)
+    assert keys[0] == 17 and cosines[0] == pytest.approx(1, abs=1e-3)
+    assert list(cosines) == sorted(cosines, reverse=True)
     assert mean_recall(found, vectors, random_vectors(20, seed=2)) > 0.95
 
 
@@ -91,22 +98,25 @@ def test_signs_choose_nearly_all_of_the_nearest(
 
 
 @pytest.mark.parametrize("exact", [True, False], ids=["exact", "by signs"])
-def test_only_allowed_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exact: bool) -> None:
+def test_only_among_the_keys_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exact: bool
+) -> None:
     vectors = clustered_vectors(3000)
     found = stored(tmp_path, vectors)
     if not exact:
         monkeypatch.setattr(module, "EXACT_ALLOWED_ROWS", 100)
         monkeypatch.setattr(module, "SHORTLIST", 900)
-    allowed = np.random.default_rng(3).random(3000) < 0.4
+    among = np.flatnonzero(np.random.default_rng(3).random(3000) < 0.4).tolist()
     for vector in vectors[:20]:
-        rows, _ = found.nearest(vector, 50, allowed)
-        wanted = [row for row in truth(vectors, vector, 3000) if allowed[row]][:50]
-        assert allowed[rows].all()
-        assert len(set(rows.tolist()) & set(wanted)) >= 47
-    assert not len(found.nearest(vectors[0], 5, np.zeros(3000, np.bool_))[0])
+        keys = nearest(found, vector, 50, among=[*among, 10**9])
+        wanted = [key for key in truth(vectors, vector, 3000) if key in among][:50]
+        assert set(keys) <= set(among)
+        assert len(set(keys).intersection(wanted)) >= 47
+    assert not found.nearest(vectors[0], 5, among=[])
+    assert not found.nearest(vectors[0], 5, among=[3000])
 
 
-def test_signs_never_let_in_what_is_not_allowed(
+def test_signs_never_let_in_what_was_not_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "EXACT_ALLOWED_ROWS", 1)
@@ -115,88 +125,104 @@ def test_signs_never_let_in_what_is_not_allowed(
     far = -vector
     far[0, 0] = 1 / 16  # 255 of 256 signs differ
     found = stored(tmp_path, np.concatenate([vector, far, far, far, far]))
-    rows, _ = found.nearest(vector[0], 5, np.array([False, True, True, True, True]))
-    assert not len(rows)
+    assert not found.nearest(vector[0], 5, among=[1, 2, 3, 4])
+
+
+def test_a_key_is_as_near_as_its_nearest_piece_and_named_once(tmp_path: Path) -> None:
+    vectors = clustered_vectors(400)
+    keys = [9] * 300 + [5] * 50 + list(range(100, 150))
+    found = stored(tmp_path, vectors, keys)
+    for vector in vectors[::40]:
+        best: dict[int, float] = {}
+        for key, cosine in zip(keys, vectors @ vector, strict=True):
+            best[key] = max(best.get(key, 0.0), float(cosine))
+        hits = found.nearest(vector, 10)
+        assert len(hits) == len(dict(hits)) == 10
+        floor = sorted(best.values(), reverse=True)[9]
+        for key, cosine in hits:
+            assert cosine == pytest.approx(best[key], abs=0.01) and cosine > floor - 0.01
 
 
 def test_texts_without_words_are_like_nothing(tmp_path: Path) -> None:
     vectors = random_vectors(10)
     vectors[3] = 0
     found = stored(tmp_path, vectors)
-    assert not len(found.nearest(vectors[3], 10)[0])
-    assert 3 not in found.nearest(vectors[4], 10)[0]
+    assert not found.nearest(vectors[3], 10)
+    assert 3 not in nearest(found, vectors[4], 10)
 
 
 def test_what_points_away_is_no_hit(tmp_path: Path) -> None:
     vectors = random_vectors(2)
     found = stored(tmp_path, np.concatenate([vectors, -vectors]))
-    rows, cosines = found.nearest(vectors[0], 10)
-    assert rows[0] == 0 and 2 not in rows and (cosines > 0).all()
+    keys, cosines = zip(*found.nearest(vectors[0], 10), strict=True)
+    assert keys[0] == 0 and 2 not in keys and min(cosines) > 0
 
 
 def test_equal_ones_come_in_the_order_they_were_appended(tmp_path: Path) -> None:
     vector = random_vectors(1)
     found = stored(tmp_path, np.repeat(vector, 30, axis=0))
-    assert found.nearest(vector[0], 4)[0].tolist() == [0, 1, 2, 3]
+    assert nearest(found, vector[0], 4) == [0, 1, 2, 3]
 
 
 def test_nothing_stored_yet(tmp_path: Path) -> None:
     found = Vectors(tmp_path, 0)
-    rows, cosines = found.nearest(random_vectors(1)[0], 10)
-    assert len(found) == len(rows) == len(cosines) == 0
+    assert len(found) == found.wasted == 0
+    assert found.nearest(random_vectors(1)[0], 10) == []
+    assert found.nearest(random_vectors(1)[0], 10, among=[1]) == []
 
 
-def test_deleted_rows_are_gone_for_those_who_read_already(tmp_path: Path) -> None:
+def test_what_is_deleted_is_gone_for_those_who_read_already(tmp_path: Path) -> None:
     vectors = random_vectors(100)
-    found = stored(tmp_path, vectors)
+    found = stored(tmp_path, vectors, [7] * 20 + list(range(20, 100)))
     with VectorWriter(tmp_path, 100) as writer:
-        writer.delete(np.array([5, 99]))
-        with pytest.raises(IndexError, match="no row 100 among 100"):
-            writer.delete(np.array([100]))
-    for row in (5, 99):
-        assert row not in found.nearest(vectors[row], 100)[0]
-    assert found.nearest(vectors[6], 1)[0].tolist() == [6]
+        writer.delete({7, 99, 1234})
+    for row in (5, 19, 99):
+        assert not {7, 99}.intersection(nearest(found, vectors[row], 100))
+    assert nearest(found, vectors[20], 1) == [20]
+    assert found.wasted == 0.21
 
 
-def test_a_copy_holds_the_rows_that_are_left(tmp_path: Path) -> None:
+def test_a_copy_leaves_out_what_was_deleted(tmp_path: Path) -> None:
     vectors = random_vectors(9000)
-    left = np.flatnonzero(np.random.default_rng(5).random(9000) < 0.7)
     new = tmp_path / "new"
     new.mkdir()
-    stored(tmp_path, vectors).copy(left, new)
-    copied = Vectors(new, len(left))
-    for row in (0, len(left) // 2, len(left) - 1):
-        assert copied.nearest(vectors[left[row]], 1)[0].tolist() == [row]
-    assert np.array_equal(copied._signs, stored(tmp_path / "new", vectors[left])._signs)
+    gone = np.flatnonzero(np.random.default_rng(5).random(9000) < 0.3)
+    old = stored(tmp_path, vectors)
+    with VectorWriter(tmp_path, 9000) as writer:
+        writer.delete(gone.tolist())
+    assert old.copy(new) == 9000 - len(gone)
+    copied = Vectors(new, 9000 - len(gone))
+    assert copied.wasted == 0
+    for vector in vectors[::500]:
+        assert copied.nearest(vector, 20) == old.nearest(vector, 20)
 
 
 def test_rows_appended_later_are_seen_when_opened_again(tmp_path: Path) -> None:
     vectors = random_vectors(20)
     early = stored(tmp_path, vectors[:10])
     with VectorWriter(tmp_path, 10) as writer:
-        writer.append(vectors[10:])
+        writer.append(np.arange(10, 20), vectors[10:])
         writer.flush()
         assert len(writer) == 20
-    assert len(early) == 10 and 15 not in early.nearest(vectors[15], 20)[0]
-    assert Vectors(tmp_path, 20).nearest(vectors[15], 1)[0].tolist() == [15]
+    assert len(early) == 10 and 15 not in nearest(early, vectors[15], 20)
+    assert nearest(Vectors(tmp_path, 20), vectors[15], 1) == [15]
 
 
-@given(st.integers(0, 6), st.integers(0, 900), st.integers(0, 200))
+@given(st.integers(0, 6), st.tuples(*[st.integers(0, 900)] * 3))
 def test_what_was_not_committed_is_cut_off(
-    tmp_path_factory: pytest.TempPathFactory, count: int, torn: int, torn_signs: int
+    tmp_path_factory: pytest.TempPathFactory, count: int, torn: tuple[int, ...]
 ) -> None:
     folder = tmp_path_factory.mktemp("torn")
     vectors = random_vectors(8)
     stored(folder, vectors[:6])
-    for extra, (name, size) in zip((torn, torn_signs), SIZES.items(), strict=True):
+    for name, extra in zip(SIZES, torn, strict=True):
         with (folder / name).open("ab") as file:
             file.write(b"\x07" * extra)
-        assert (folder / name).stat().st_size == 6 * size + extra
     with VectorWriter(folder, count) as writer:
-        writer.append(vectors[count:])
+        writer.append(np.arange(count, 8), vectors[count:])
     assert {name: (folder / name).stat().st_size // 8 for name in SIZES} == SIZES
     found = Vectors(folder, 8)
-    assert [found.nearest(vector, 1)[0].tolist() for vector in vectors] == [[n] for n in range(8)]
+    assert [nearest(found, vector, 1) for vector in vectors] == [[key] for key in range(8)]
 
 
 @pytest.mark.parametrize("name", SIZES)
@@ -213,23 +239,24 @@ def test_missing_rows_are_said(tmp_path: Path, name: str) -> None:
 
 def test_a_full_disk_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = random_vectors(20)
-    write, room = os.pwrite, 3000
+    write, room = os.pwrite, 13 * SIZES["vectors.i8"]
 
     def pwrite(file: int, data: memoryview, at: int) -> int:
         if at >= room:
             raise OSError(28, "No space left on device")
         return write(file, data[: room - at], at)
 
+    keys = np.arange(20)
     with VectorWriter(tmp_path, 0) as writer:
-        writer.append(vectors[:10])
+        writer.append(keys[:10], vectors[:10])
         monkeypatch.setattr(os, "pwrite", pwrite)
         with pytest.raises(OSError, match="No space left"):
-            writer.append(vectors[10:])
+            writer.append(keys[10:], vectors[10:])
         assert len(writer) == 10
         monkeypatch.undo()
         assert {name: (tmp_path / name).stat().st_size // 10 for name in SIZES} == SIZES
-        writer.append(vectors[10:])
-    assert Vectors(tmp_path, 20).nearest(vectors[15], 1)[0].tolist() == [15]
+        writer.append(keys[10:], vectors[10:])
+    assert nearest(Vectors(tmp_path, 20), vectors[15], 1) == [15]
 
 
 KILLED = """
@@ -241,7 +268,7 @@ folder = Path(sys.argv[1])
 vectors = np.load(folder / "vectors.npy")
 with VectorWriter(folder, 0) as writer:
     while True:
-        writer.append(vectors)
+        writer.append(np.arange(64), vectors)
         print(len(writer), flush=True)
 """
 
@@ -255,11 +282,10 @@ def test_a_killed_writer_loses_nothing_that_was_committed(tmp_path: Path) -> Non
         committed = [int(process.stdout.readline()) for _ in range(20)][-1]
         process.send_signal(signal.SIGKILL)
     with VectorWriter(tmp_path, committed) as writer:
-        writer.append(vectors[:1])
+        writer.append(np.array([64]), random_vectors(1, seed=2))
     found = Vectors(tmp_path, committed + 1)
-    for row in (0, committed // 2, committed):
-        assert found._rows[row] == found._rows[row % 64]
-        assert (found._signs[row] == found._signs[row % 64]).all()
+    assert [nearest(found, vector, 1) for vector in vectors] == [[key] for key in range(64)]
+    assert nearest(found, random_vectors(1, seed=2)[0], 1) == [64]
 
 
 def test_only_the_owner_may_read_them(tmp_path: Path) -> None:

@@ -93,6 +93,8 @@ def test_not_every_word_ever_seen_is_kept(
     for number in range(20):
         assert known[f"parse{number}"][0] == VOCABULARY.index("parse")
         assert len(known) <= 3
+    assert known["Parse" * 100] == (VOCABULARY.index("parse"),) * 100
+    assert "Parse" * 100 not in known
 
 
 @given(st.text())
