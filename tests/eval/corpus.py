@@ -34,9 +34,9 @@ class Entry:
     text: str
 
 
-def entries(filler: int = FILLER) -> list[Entry]:
+def entries(count: int = FILLER) -> list[Entry]:
     """All entries, each id once."""
-    found = [*_stories(), *_demo(), *_docs(), *_filler(filler)]
+    found = [*_stories(), *_demo(), *_docs(), *filler(count)]
     return list({entry.id: entry for entry in found}.values())
 
 
@@ -69,7 +69,8 @@ def _docs() -> Iterator[Entry]:
                     yield Entry(f"{path.relative_to(ROOT)}:{name}", "docs", text)
 
 
-def _filler(count: int) -> Iterator[Entry]:
+def filler(count: int) -> Iterator[Entry]:
+    """Entries by chance, the same in every run."""
     rng = random.Random(7)
     for number in range(count):
         (kind,) = rng.choices(list(_SHARES), list(_SHARES.values()))
