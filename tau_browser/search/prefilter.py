@@ -4,7 +4,7 @@ Sound, never exact: a record whose text holds the needle is always kept, others 
 which a change to `model.payload.text_of` may break (a property test watches):
 
 - The text of an entry is made of stored strings and of words that `text_of` adds, parted by one of
-  `_JOINTS`. A **word** is a stretch of the needle without joints; so it lies inside one stored
+  `JOINTS`. A **word** is a stretch of the needle without joints; so it lies inside one stored
   string or inside one added word. Needles that could lie in an added word have no filter; kinds
   of entries that add sentences are always kept.
 - A stored string stands in the record as it is, but for escapes. A word holds none of the
@@ -25,8 +25,8 @@ from tau_browser.model.columns import Bools, Flag
 from tau_browser.model.session import Session
 from tau_browser.search.folding import Fold, fold_case
 
-_JOINTS = r"\x00-\x20\x7f-\U0010ffff" + re.escape("\"'\\/.,:;()[]{}")
-_WORD = re.compile(f"[^{_JOINTS}]+")
+JOINTS = r"\x00-\x20\x7f-\U0010ffff" + re.escape("\"'\\/.,:;()[]{}")
+WORD = re.compile(f"[^{JOINTS}]+")
 _SHORTEST = 3
 # How `text_of` spells constants and numbers, which a record may spell in another way.
 _ADDED = ("true", "false", "none", "null", "infinity", "nan")
@@ -36,10 +36,20 @@ _SENTENCES = ("elide", "navigate", "model_change", "thinking_change")
 
 # Escapes of characters that fold to printable ASCII, by block; the test goes through all of
 # Unicode. Kept coarse: a block costs the decoding of a few records too many.
-_ASCII_ESCAPE = re.compile(
+ASCII_ESCAPE = re.compile(
     rb"\\u(?:00[2-7ab]|00df|01[3-9acf]|02[be]|0307|1d[2-9ab]|1e9|1fe|20[3-9a]|21[0-8]|24|2a7|2c7"
     rb"|32[5bc]|33|a7f|fb[0-2]|fe[1-6]|ff[0-5]|d801|d833\\udc[def]|d835|d83c\\udd|d83e\\udf)",
     re.IGNORECASE,
+)
+# The same characters as they are, with 0307, which an I may carry (Turkish).
+ASCII_SPELLINGS = (
+    r"[\x{aa}-\x{be}\x{df}\x{130}-\x{149}\x{17f}\x{1c4}-\x{1cc}\x{1f1}-\x{1f3}\x{2b0}-\x{2b8}"
+    r"\x{2e1}-\x{2e3}\x{307}\x{1d2c}-\x{1d65}\x{1d9c}-\x{1da0}\x{1dbb}\x{1e9a}-\x{1e9e}\x{1fef}"
+    r"\x{203c}-\x{2049}\x{2070}-\x{20a8}\x{2100}-\x{2189}\x{2460}-\x{24ea}\x{2a74}-\x{2a76}"
+    r"\x{2c7c}-\x{2c7d}\x{3250}-\x{325f}\x{32b1}-\x{32cf}\x{3358}-\x{33ff}\x{a7f2}-\x{a7f4}"
+    r"\x{fb00}-\x{fb06}\x{fb29}\x{fe15}-\x{fe16}\x{fe33}-\x{fe34}\x{fe4d}-\x{fe6b}"
+    r"\x{ff01}-\x{ff5e}\x{107a5}\x{1d400}-\x{1d6a3}\x{1d7ce}-\x{1d7ff}\x{1df95}"
+    r"\x{1f100}-\x{1f14f}\x{1f16a}-\x{1f16c}\x{1f190}\x{1fbf0}-\x{1fbf9}]"
 )
 _ANY_ESCAPE = re.compile(rb"\\u")
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
@@ -61,7 +71,7 @@ class Prefilter:
             word = self.word
             folded = data.lower() if self.fold is fold_case else data
             _mark_at(kept, starts, stops, lambda at: folded.find(word, at))
-            _mark(kept, data, starts, stops, _ASCII_ESCAPE.search)
+            _mark(kept, data, starts, stops, ASCII_ESCAPE.search)
         if not data.isascii():
             _mark(kept, data, starts, stops, _NOT_ASCII.search)
         return kept
@@ -71,7 +81,7 @@ def prefilter_of(needle: str, fold: Fold) -> Prefilter | None:
     """The filter for a folded needle, or None where the bytes of a record tell nothing."""
     if not needle.isascii():
         return None if _ADDED_SIGN in needle else Prefilter(None, fold)
-    usable = [word for word in _WORD.findall(needle) if _is_usable(word)]
+    usable = [word for word in WORD.findall(needle) if is_usable(word)]
     return Prefilter(max(usable, key=len).encode(), fold) if usable else None
 
 
@@ -82,7 +92,8 @@ def adds_sentences(session: Session) -> Bools:
     return session.kinds.where(columns.kind, *_SENTENCES) | sets_config
 
 
-def _is_usable(word: str) -> bool:
+def is_usable(word: str) -> bool:
+    """Whether a word is long enough, and can lie in nothing that `text_of` adds."""
     if len(word) < _SHORTEST or _NUMBER.fullmatch(word):
         return False
     return not any(word.lower() in added for added in _ADDED)

@@ -73,13 +73,13 @@ def test_every_character_that_folds_to_a_word_is_known_by_its_escape() -> None:
     unknown = [
         hex(code)
         for code in range(0x80, sys.maxunicode + 1)
-        if prefilter._WORD.search(fold_case(chr(code)) + fold_form(chr(code)))
-        and not prefilter._ASCII_ESCAPE.search(json.dumps(chr(code)).encode())
+        if prefilter.WORD.search(fold_case(chr(code)) + fold_form(chr(code)))
+        and not prefilter.ASCII_ESCAPE.search(json.dumps(chr(code)).encode())
     ]
     assert unknown == []
 
 
 def test_every_escape_of_printable_ascii_is_known() -> None:
     codes = range(0x21, 0x7F)
-    assert all(prefilter._ASCII_ESCAPE.search(b"\\u%04X" % code) for code in codes)
-    assert prefilter._ASCII_ESCAPE.search(b"\\u0307")
+    assert all(prefilter.ASCII_ESCAPE.search(b"\\u%04X" % code) for code in codes)
+    assert prefilter.ASCII_ESCAPE.search(b"\\u0307")

@@ -9,12 +9,12 @@ import numpy as np
 from tau_browser.model.columns import Flag, Int32s, Int64s
 from tau_browser.model.context import states
 from tau_browser.model.heads import decode_record
-from tau_browser.model.payload import Record, message_of
+from tau_browser.model.payload import Record
 from tau_browser.model.session import records_at
 from tau_browser.search.documents import content_of, document_of, is_error
 from tau_browser.search.index.catalog import FileRow, StandingRow
 from tau_browser.search.index.freshness import Digest, FileIdentity, FileState
-from tau_browser.search.index.groups import NONE, Groups, models_of
+from tau_browser.search.index.groups import NONE, Groups, models_of, own_model
 from tau_browser.search.index.writer import Writer
 from tau_browser.stores.files import FileSource
 from tau_browser.stores.session_file import load_session
@@ -59,7 +59,7 @@ class FileEntries:
             records = [decode_record(raw) for raw in self._raw(places)]
             for place, record in zip(places.tolist(), records, strict=True):
                 if self._group[place] == NONE:
-                    name = model_names[model[place]] or _own_model(record)
+                    name = model_names[model[place]] or own_model(record)
                     self._group[place] = groups.find(int(state[place]), name)
             yield self._put(places, records)
         self._remove_gone()

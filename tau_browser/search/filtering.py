@@ -1,0 +1,123 @@
+"""The filters of a query asked of an entry itself: for what a scan found, without an index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tau_browser.model.context import State, states
+from tau_browser.model.session import Session
+from tau_browser.model.times import NO_TIME
+from tau_browser.search.documents import Facts, document_of, is_error
+from tau_browser.search.filters import FILTERS
+from tau_browser.search.index.groups import models_of, own_model
+from tau_browser.search.query import Filter, Query
+from tau_browser.search.scan import Hit
+from tau_browser.stores.session_file import header_of, load_session
+from tau_browser.stores.store import StoreError
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """An entry that filters are asked of, with what is known of its session."""
+
+    hit: Hit
+    facts: Facts
+    session: _Session
+
+
+_HOLDS: dict[str, Callable[[_Asked, str], bool]] = {
+    "role": lambda asked, value: asked.facts.role == value.casefold(),
+    "kind": lambda asked, value: asked.facts.kind == value,
+    "tool": lambda asked, value: value in asked.facts.tools,
+    "is": lambda asked, value: value in asked.facts.traits,
+    "has": lambda asked, value: value in asked.facts.traits,
+    "store": lambda asked, value: asked.session.store == value,
+    "project": lambda asked, value: value in asked.session.cwd.casefold(),
+    "model": lambda asked, value: value in asked.session.model(asked.hit).casefold(),
+    "branch": lambda asked, value: value == asked.session.state(asked.hit).word,
+}
+
+
+class Filtering:
+    """Asks the filters of one query. Sessions are read only when a filter is about them."""
+
+    def __init__(self, query: Query, store: str = "tau") -> None:
+        self._groups = query.filters_by_name()
+        self._store = store.casefold()
+        self._sessions: dict[str, _Session] = {}
+
+    def passes(self, hit: Hit) -> bool:
+        """Whether an entry passes all the filters."""
+        if not self._groups:
+            return True
+        if hit.path not in self._sessions:
+            self._sessions[hit.path] = _Session(hit.path, self._store)
+        facts = document_of(hit.record, is_error=is_error(hit.record)).facts
+        asked = _Asked(hit, facts, self._sessions[hit.path])
+        return all(_passes(name, some, asked) for name, some in self._groups.items())
+
+
+class _Session:
+    """What is known of one session, read when it is first asked for."""
+
+    def __init__(self, path: str, store: str) -> None:
+        self._path = path
+        self.store = store
+        self._cwd: str | None = None
+        self._by_start: dict[int, tuple[State, str]] | None = None
+
+    @property
+    def cwd(self) -> str:
+        """The working directory; "" if it is not known."""
+        if self._cwd is None:
+            try:
+                cwd = header_of(self._path).get("cwd")
+            except (OSError, StoreError):
+                cwd = None
+            self._cwd = cwd if isinstance(cwd, str) else ""
+        return self._cwd
+
+    def state(self, hit: Hit) -> State:
+        """How an entry stands to the leaf."""
+        return self._facts().get(hit.start, (State.DETACHED, ""))[0]
+
+    def model(self, hit: Hit) -> str:
+        """The model that was set where an entry stands, or else the one that it names."""
+        return self._facts().get(hit.start, (State.DETACHED, ""))[1] or own_model(hit.record)
+
+    def _facts(self) -> dict[int, tuple[State, str]]:
+        if self._by_start is None:
+            try:
+                self._by_start = _facts_of(load_session(self._path))
+            except (OSError, StoreError):
+                self._by_start = {}
+        return self._by_start
+
+
+def _facts_of(session: Session) -> dict[int, tuple[State, str]]:
+    models, names = models_of(session)
+    facts = zip(
+        session.columns.start.tolist(),
+        states(session, session.leaf).tolist(),
+        models.tolist(),
+        strict=True,
+    )
+    return {start: (State(state), names[model]) for start, state, model in facts}
+
+
+def _passes(name: str, conditions: list[Filter], asked: _Asked) -> bool:
+    bare = name.removeprefix("-")
+    held = [_holds(condition, asked) for condition in conditions]
+    if name.startswith("-"):
+        return not any(held)
+    return all(held) if FILTERS[bare].joins else any(held)
+
+
+def _holds(condition: Filter, asked: _Asked) -> bool:
+    time, value = asked.facts.time, condition.value
+    if isinstance(value, str):
+        return _HOLDS[condition.name](asked, value)
+    if time == NO_TIME:
+        return False
+    return time >= value if condition.name == "since" else time < value
