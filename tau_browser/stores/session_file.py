@@ -66,9 +66,9 @@ class SessionFile:
         return self._session(self._source)
 
     def close(self) -> None:
-        if self._source is not None:
-            self._source.close()
-            self._source = None
+        # The file is closed with the last session that was read from it: closed here, its number
+        # could be given to another file while a thread still reads by it.
+        self._source = None
 
     def _open(self) -> FileSource:
         try:

@@ -83,7 +83,7 @@ class OpenSession(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of it. Entries that are still on screen can no longer be decoded."""
+        """Let go of it. Sessions that were read from it can still be looked at."""
         ...
 
 

@@ -79,7 +79,8 @@ class BrowserScreen(Screen[None]):
         yield self._prompt
         yield Bar(id="status")
         # what the person must know of the store stays where the eye falls on it
-        yield Bar(self.app.target.notice or _HINTS, id="hints", classes="-plain")
+        notice = self.app.target.notice
+        yield Bar(f"{notice} · ? keys" if notice else _HINTS, id="hints", classes="-plain")
 
     def on_mount(self) -> None:
         self._refresh_list()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import subprocess
@@ -82,7 +83,18 @@ def test_records_are_read_when_they_are_looked_at_even_after_the_file_is_gone(pa
     path.unlink()
     assert texts(session) == ["one", "two"]
     opened.close()
-    assert texts(session) == ["", ""]
+    assert texts(session) == ["one", "two"]
+
+
+def test_a_file_is_closed_with_the_last_session_that_was_read_from_it(path: Path) -> None:
+    open_files = len(os.listdir("/proc/self/fd"))
+    opened = SessionFile(str(path))
+    session = loaded(opened)
+    opened.close()
+    assert len(os.listdir("/proc/self/fd")) == open_files + 1
+    del session, opened
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) == open_files
 
 
 def test_reading_leaves_bytes_and_times_alone(path: Path) -> None:
