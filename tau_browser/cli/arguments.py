@@ -143,7 +143,12 @@ def _add_search(search: _Parser) -> None:
     _complete_with(query, _nothing)
     within = search.add_argument("--in", dest="within", metavar="REF", help="search REF only")
     _complete_with(within, _references)
-    search.add_argument("--method", choices=("hybrid", "bm25", "vector"), default="hybrid")
+    search.add_argument(
+        "--method",
+        choices=("hybrid", "bm25", "vector", "substring", "regex"),
+        default="hybrid",
+        help="how to look; substring and regex take the query as it is",
+    )
     limit = search.add_argument("--limit", type=_count, metavar="N", help="print N hits at most")
     _complete_with(limit, _nothing)
 

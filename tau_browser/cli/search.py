@@ -24,23 +24,23 @@ from tau_browser.search.query import BadQuery, Query, parse
 from tau_browser.search.results import Coverage, Hit, Method, Results
 
 _LIMIT = 20
+_AS_TYPED = (Method.SUBSTRING, Method.REGEX)
 
 
 def run(args: argparse.Namespace, printer: Printer) -> int:
     """Bring the index up to date, then print the hits. Raises Failure, ConfigError, StoreError."""
-    query = parsed(args.query)
+    method = Method(args.method)
+    query = Query(args.query) if method in _AS_TYPED else parsed(args.query)
     store = places.store(args)
     paths = None
     if args.within is not None:
         target = places.target(args, args.within)
         store, paths = target.store, None if target.path is None else [target.path]
     with opened(Engine(store, config.cache_folder())) as engine:
-        remarks = refresh(engine, embedding=Method(args.method) is not Method.BM25)
+        remarks = refresh(engine, embedding=method in (Method.HYBRID, Method.VECTOR))
         try:
-            results = engine.search(
-                query, Method(args.method), limit=args.limit or _LIMIT, paths=paths
-            )
-            if results.method is Method.HYBRID:
+            results = engine.search(query, method, limit=args.limit or _LIMIT, paths=paths)
+            if method is Method.HYBRID:
                 results = engine.rerank(results)
         except NoIndex as error:
             raise Failure(str(error)) from error

@@ -16,14 +16,16 @@ from tau_browser.model.payload import text_of
 from tau_browser.model.summary import stamp_text
 from tau_browser.search import fusion, lexical
 from tau_browser.search.clauses import How, Widened
+from tau_browser.search.documents import content_of
 from tau_browser.search.find import QueryError, Span, snippet
 from tau_browser.search.fusion import DEFAULT_WEIGHTS, Fused, Ranking
 from tau_browser.search.highlight import Highlighter, spans_of
 from tau_browser.search.index.folder import Files, index_folder
 from tau_browser.search.index.reader import Reader, Standing
 from tau_browser.search.index.update import Progress, Report, update
-from tau_browser.search.query import Query
+from tau_browser.search.query import Kind, Query, Term
 from tau_browser.search.results import Coverage, Hit, Method, Results
+from tau_browser.search.scan import scan
 from tau_browser.search.semantic.embedding import Embedded, embed, embedded, vectors_of
 from tau_browser.search.semantic.minilm import ModelUnavailable, is_installed, load_model
 from tau_browser.search.semantic.rerank import Reranker
@@ -35,6 +37,7 @@ from tau_browser.stores.store import Store
 _VECTORS = "vectors"
 _BM25, _STATIC, _NEURAL = "bm25", "static", "neural"
 _RERANKED = 50
+_EXACT = {Method.SUBSTRING: Kind.PHRASE, Method.REGEX: Kind.REGEX}
 _WIDENED = {
     How.INSIDE: "{} is no word here: found inside others",
     How.TYPO: "{} is nowhere: found one letter off",
@@ -96,6 +99,8 @@ class Engine:
     ) -> Results:
         """The best hits in some session files, or in all. Raises NoIndex and QueryError."""
         reader, texts = self._open()
+        if method in _EXACT:
+            return self._exact(query, method, limit, paths)
         rankings: list[Ranking[int]] = []
         remarks: list[str] = []
         total = 0
@@ -118,6 +123,28 @@ class Engine:
             remarks += [remark] if remark else []
         self._asked = _Asked(query, method, limit, widened, reader.select(query, paths).groups)
         return self._answer(rankings, total, remarks, weights, fused_by)
+
+    def _exact(
+        self, query: Query, method: Method, limit: int, paths: Collection[str] | None
+    ) -> Results:
+        """Every entry that holds the query as it was typed, by session file and place."""
+        reader, texts = self._open()
+        term = Term(_EXACT[method], query.text, 0, len(query.text))
+        exact = Query(query.text, (term,))
+        searched = [file.path for file in reader.files() if paths is None or file.path in paths]
+        found: dict[int, tuple[str, int]] = {}
+        unknown = 0
+        for batch in scan(exact, searched):
+            for hit in batch:
+                content = reader.number_of(content_of(hit.record))
+                unknown += content is None
+                if content is not None:
+                    found.setdefault(content, (hit.path, hit.start))
+        fused = [Fused(content, ()) for content in sorted(found, key=found.__getitem__)]
+        remarks = [f"{unknown:,} more hits are not indexed yet"] if unknown else []
+        groups = reader.select(exact, paths).groups
+        hits = _Hits(reader, texts, Highlighter(exact)).of(fused[:limit], groups)
+        return Results(query, method, hits, len(found), 0, self.coverage(), [], remarks)
 
     def rerank(
         self,

@@ -18,6 +18,8 @@ class Method(StrEnum):
     HYBRID = "hybrid"
     BM25 = "bm25"
     VECTOR = "vector"
+    SUBSTRING = "substring"  # the query as it is, character by character
+    REGEX = "regex"
 
 
 @dataclass(frozen=True, slots=True)

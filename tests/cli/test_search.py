@@ -73,3 +73,15 @@ def test_nothing_acts_on_the_terminal(run: Run) -> None:
     result = run("search", "FAKE", "--session-dir", folder)
     assert result.code == 0
     assert not set(result.out + result.err) & {"\x1b", "\x07", "\x9b", "\x9d"}
+
+
+def test_exact_methods_take_the_query_as_it_is(run: Run) -> None:
+    found = run("search", "gvect", "--session-dir", HOME, "--method", "substring", "--json").json
+    assert [hit["entry"] for hit in found["hits"]] == ["29990503"]
+    assert found["hits"][0]["also_in"]
+    start, stop = found["hits"][0]["spans"][0]
+    assert found["hits"][0]["snippet"][start:stop] == "gvect"
+    found = run("search", "Postgre\\w+", "--session-dir", HOME, "--method", "regex", "--json").json
+    assert "29990503" in [hit["entry"] for hit in found["hits"]]
+    assert run("search", "(", "--session-dir", HOME, "--method", "regex").code == 2
+    assert run("search", "zz(yy", "--session-dir", HOME, "--method", "substring").code == 1
