@@ -63,7 +63,7 @@ class _Session:
 
     def __init__(self, path: str, store: str) -> None:
         self._path = path
-        self.store = store
+        self.store: str = store
         self._cwd: str | None = None
         self._by_start: dict[int, tuple[State, str]] | None = None
 
