@@ -118,7 +118,7 @@ def _set(chars: list[str], weight: int, others: str = "") -> _Piece | None:
     if any(_JOINT.match(char) for char in chars):
         return None
     spelled = "".join(char if char.isalnum() else rf"\{char}" for char in chars)
-    pattern = f"(?:[{spelled}]{others})"
+    pattern = spelled if len(chars) == 1 and not others else f"(?:[{spelled}]{others})"
     return _Piece(pattern, pattern, frozenset(chars), 1, weight)
 
 
@@ -155,7 +155,7 @@ def _choice(trees: Any) -> _Piece | None:
         return None
     pattern = f"(?:{'|'.join(option.pattern for option in known)})"
     chars = frozenset[str]().union(*(option.chars for option in known))
-    least, weight = (min(values) for values in zip(*((it.least, it.weight) for it in known)))
+    least, weight = min(it.least for it in known), min(it.weight for it in known)
     return _Piece(pattern, pattern, chars, least, weight)
 
 

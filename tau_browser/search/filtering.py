@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tau_browser.model.context import State, states
+from tau_browser.model.context import states
 from tau_browser.model.session import Session
+from tau_browser.model.state import State
 from tau_browser.model.times import NO_TIME
 from tau_browser.search.documents import Facts, document_of, is_error
 from tau_browser.search.filters import FILTERS
 from tau_browser.search.index.groups import models_of, own_model
 from tau_browser.search.query import Filter, Query
 from tau_browser.search.scan import Hit
-from tau_browser.stores.session_file import header_of, load_session
+from tau_browser.stores.files import header_of
+from tau_browser.stores.session_file import load_session
 from tau_browser.stores.store import StoreError
 
 
@@ -63,7 +65,7 @@ class _Session:
 
     def __init__(self, path: str, store: str) -> None:
         self._path = path
-        self.store = store
+        self.store: str = store
         self._cwd: str | None = None
         self._by_start: dict[int, tuple[State, str]] | None = None
 

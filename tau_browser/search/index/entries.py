@@ -178,9 +178,3 @@ def _groups_by_content(rows: list[StandingRow]) -> dict[int, set[int]]:
     for row in rows:
         groups.setdefault(row.content, set()).add(row.group)
     return groups
-
-
-def _own_model(record: Record) -> str:
-    """The model that an entry itself names, where its session never set one."""
-    value = message_of(record).get("model")
-    return value if isinstance(value, str) else ""

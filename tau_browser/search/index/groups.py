@@ -8,7 +8,7 @@ import numpy as np
 
 from tau_browser.model.columns import Bools, Codes, Flag, Int32s, Int64s
 from tau_browser.model.context import settings_of
-from tau_browser.model.payload import Record
+from tau_browser.model.payload import Record, message_of
 from tau_browser.model.session import Session
 from tau_browser.search.index.catalog import Group
 
@@ -36,6 +36,12 @@ def models_of(session: Session) -> tuple[Int32s, list[str]]:
             codes[tree.order[start:end]] = names.setdefault(name, len(names))
         above.append((end, config))
     return codes, list(names)
+
+
+def own_model(record: Record) -> str:
+    """The model that an entry itself names, for sessions that never set one."""
+    value = message_of(record).get("model")
+    return value if isinstance(value, str) else ""
 
 
 class Groups:

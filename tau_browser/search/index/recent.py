@@ -18,7 +18,7 @@ from tau_browser.model.payload import Record, text_of
 from tau_browser.model.session import Session, records_at
 from tau_browser.model.state import State
 from tau_browser.search.documents import content_of, document_of
-from tau_browser.search.index.groups import models_of
+from tau_browser.search.index.groups import models_of, own_model
 from tau_browser.search.index.postings import KEY, STEM, open_postings, writer, written
 from tau_browser.search.index.reader import Reader, Standing
 from tau_browser.search.index.selection import GroupFacts, Selection, select
@@ -123,8 +123,8 @@ class Recent:
             record = decode_record(raw)
             if self._reader.stands(content_of(record)):  # found already, in the session it is from
                 continue
-            now = State(int(state[place]))
-            group = self._group(path, str(cwd or ""), now, names[model[place]])
+            now, name = State(int(state[place])), names[model[place]] or own_model(record)
+            group = self._group(path, str(cwd or ""), now, name)
             start, stop = columns.row(place)
             document = document_of(record, is_error=session.has(place, Flag.ERROR))
             self._writer.add_document(written(len(self._standings), [group.id], document))
@@ -136,7 +136,7 @@ class Recent:
                     session.id,
                     str(cwd or ""),
                     now,
-                    names[model[place]],
+                    name,
                     group.id,
                 )
             )
