@@ -23,6 +23,8 @@ from tau_browser.tui.bar import Bar
 from tau_browser.tui.glyphs import ASCII, UNICODE
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tau_browser.stores.targets import Target
 
 
@@ -41,15 +43,23 @@ class BrowserApp(App[None]):
         *,
         ascii_only: bool = False,
         theme: str | None = None,
+        cache_folder: Path | None = None,
     ) -> None:
+        """`cache_folder`: where indexes are kept; None: where they usually are."""
         super().__init__()
         self.target = target
         self.settings = settings
         self.prices = prices
+        self._cache_folder = cache_folder
         self.glyphs = ASCII if ascii_only or settings.ascii else UNICODE
         if theme in self.available_themes:
             self.theme = theme
         self.set_keymap(settings.keys)
+
+    @property
+    def cache_folder(self) -> Path:
+        """Where what can be made anew is kept."""
+        return self._cache_folder or config.cache_folder()
 
     def compose(self) -> ComposeResult:
         yield Bar("tau-browse")
@@ -73,7 +83,8 @@ class BrowserApp(App[None]):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Every verb by its name, for the palette."""
         yield from super().get_system_commands(screen)
-        tables = (("app.", keys.APP), ("screen.", keys.BROWSER), ("", keys.TREE), ("", keys.ENTRY))
+        own = keys.OF_SCREENS.get(type(screen).__name__, [])
+        tables = (("app.", keys.APP), ("screen.", own), ("", keys.TREE), ("", keys.ENTRY))
         for owner, table in tables:
             for key in table:
                 run = self._runner(f"{owner}{key.verb}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-import tempfile
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import Screen
 from textual.timer import Timer
+from textual.widget import AwaitMount
 from textual.worker import Worker, WorkerState, get_current_worker
 
 from tau_browser.model.compare import compare
@@ -23,7 +24,7 @@ from tau_browser.stores.store import Change, OpenSession
 from tau_browser.tui import keys, loading
 from tau_browser.tui.bar import Bar
 from tau_browser.tui.compare import CompareScreen
-from tau_browser.tui.copy_menu import CopyMenu, resume_command
+from tau_browser.tui.copy_menu import CopyMenu, deliver, resume_command, write_private
 from tau_browser.tui.coverage import Coverage, CoverageScreen
 from tau_browser.tui.entry import EntryPane
 from tau_browser.tui.panes import Pane, Panes
@@ -36,12 +37,26 @@ from tau_browser.tui.tree_view import TreeView
 if TYPE_CHECKING:
     from tau_browser.tui.app import BrowserApp
 
+    # the index and its library are some 100 ms of imports that the browser does without
+    from tau_browser.tui.search.found import Found
+    from tau_browser.tui.search.screen import Chosen, SearchScreen
+
 _WATCH_EVERY = 0.5  # seconds
 _LIST_EVERY = 5.0
 _PREVIEW_AFTER = 0.15
 _FIND, _JUMP = "find", "jump to id"
 _ASKING = {key.verb for key in keys.BROWSER if key.asks}
-_HINTS = "? keys · / find · n N hits · c model view · d compare · y copy · ! coverage · q quit"
+_HINTS = "? keys · / find · s search all · n N hits · c model view · y copy · ! coverage · q quit"
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrival:
+    """Where to go once a session is read: to the hit whose record starts at this byte, or to the
+    first (step 1) or the last (-1). filtered: only hits were shown before, so again."""
+
+    start: int | None
+    step: int
+    filtered: bool
 
 
 class BrowserScreen(Screen[None]):
@@ -61,6 +76,9 @@ class BrowserScreen(Screen[None]):
         self._prompt = Prompt()
         self._preview: Timer | None = None
         self._gone = False
+        self._search: SearchScreen | None = None
+        self._found: Found | None = None  # what is walked through, of all sessions
+        self._arrival: _Arrival | None = None
         self._noticed = 0  # size of the open file when its growth was last spoken of
 
     # Layout
@@ -105,6 +123,8 @@ class BrowserScreen(Screen[None]):
     def _show_titles(self) -> None:
         demo = "DEMO · " if self.app.target.is_demo else ""
         remarks = ["the file is gone"] * self._gone + ["following"] * self._following
+        if self._found is not None and self._opened is not None:
+            remarks.append(self._found.position(self._opened.path))
         titles = {
             "sessions": f"{demo}{self._coverage.line}",
             "tree": tree_title(self._tree, self._name_of_open(), *remarks),
@@ -196,6 +216,8 @@ class BrowserScreen(Screen[None]):
             self._tree.notice = ""
             self._gone = False
             self._tree.rows_changed()
+            self._find_again()
+            self._arrive()
             self._show_titles()
             self._show_status()
         else:
@@ -204,6 +226,7 @@ class BrowserScreen(Screen[None]):
 
     def on_session_failed(self, event: loading.SessionFailed) -> None:
         if event.generation == self._generation:
+            self._arrival = None
             self._tree.notice = safe_line(event.reason)
             self._tree.rows_changed()
             self._show_status(safe_line(event.reason))
@@ -259,7 +282,7 @@ class BrowserScreen(Screen[None]):
         return not (action in _ASKING and self._prompt.has_focus_within)
 
     def action_find(self) -> None:
-        pattern = self._tree.pattern
+        pattern = self._tree.pattern if self._found is None else None
         query, regex = (pattern.query, pattern.regex) if pattern else ("", False)
         self._prompt.ask(_FIND, query, regex=regex)
 
@@ -282,6 +305,7 @@ class BrowserScreen(Screen[None]):
 
     def _start_find(self, query: str, regex: bool) -> None:
         self._find_generation += 1
+        self._found = self._arrival = None
         try:
             pattern = pattern_of(query, regex=regex)
         except QueryError as error:
@@ -296,7 +320,9 @@ class BrowserScreen(Screen[None]):
         self._find(pattern, self._find_generation)
 
     def _find_again(self) -> None:
-        if self._tree.pattern is not None:
+        if self._found is not None:
+            self._mark_found()
+        elif self._tree.pattern is not None:
             self._find_generation += 1
             self._find(self._tree.pattern, self._find_generation)
 
@@ -326,6 +352,7 @@ class BrowserScreen(Screen[None]):
 
     def _leave_find(self) -> None:
         self._find_generation += 1
+        self._found = self._arrival = None
         self._prompt.hide()
         self._tree.show_hits(None, np.empty(0, np.intp))
         self._entry.highlight(None)
@@ -339,9 +366,89 @@ class BrowserScreen(Screen[None]):
 
     def _go_to_hit(self, step: int) -> None:
         if self._tree.pattern is None:
-            self._tell("nothing is being looked for: / finds")
+            self._tell("nothing is being looked for: / finds, s searches all sessions")
+        elif self._found is not None:
+            self._walk(self._found, step)
         elif not self._tree.go_to_next(self._tree.hits, step, wrap=True):
             self._show_status("no hit in this view")
+
+    # Search of all sessions
+
+    async def action_search(self) -> None:
+        # whoever types on at once types into the query: the screen is there before the next key
+        await self._open_search()
+
+    def _open_search(self) -> AwaitMount:
+        if self._search is None:
+            from tau_browser.tui.search.screen import SearchScreen
+
+            self._search = SearchScreen(lambda: self._coverage.sessions)
+            self.app.install_screen(self._search, "search")
+        return self.app.push_screen(self._search, self._show_chosen)
+
+    def _show_chosen(self, chosen: Chosen | None) -> None:
+        if chosen is not None:
+            self.show_hit(chosen.found, chosen.hit.standing.path, chosen.hit.standing.start)
+
+    def show_hit(self, found: Found, path: str, start: int | None = None, step: int = 1) -> None:
+        """Open one of the sessions found, its hits marked and the cursor on the one whose record
+        starts at a byte; without `start` on its first hit, or its last with step -1."""
+        arrival = _Arrival(start, step, self._tree.filtered)
+        if self._opened is None or self._opened.path != path:
+            self._open(path)
+        else:
+            self._leave_find()
+        self._found, self._arrival = found, arrival
+        self._focus_pane("tree")
+        if self._tree.session is not None and not self._tree.notice:
+            self._mark_found()
+            self._arrive()
+            self._show_titles()
+
+    def _mark_found(self) -> None:
+        """Mark what was found of the open session."""
+        found, session = self._found, self._tree.session
+        if found is not None and session is not None and self._opened is not None:
+            self._tree.show_hits(found.pattern, found.places(session, self._opened.path))
+            self._entry.highlight(found.pattern.spans)
+
+    def _arrive(self) -> None:
+        """Go to the hit for which the session was opened."""
+        arrival, session, hits = self._arrival, self._tree.session, self._tree.hits
+        if arrival is None or session is None:
+            return
+        self._arrival = None
+        if self._tree.model_view_at is not None:
+            self._tree.show_full_history()
+        if arrival.filtered:
+            self._tree.show_only_hits()
+        if arrival.start is not None:
+            hits = hits[session.columns.start[hits] == arrival.start]
+        if len(hits):
+            lines = session.outline.line[hits]
+            at = lines.argmin() if arrival.step > 0 else lines.argmax()
+            self._tree.go_to(int(hits[at]))
+        else:
+            self._tell("what was found here is gone: the session was written anew since")
+
+    def _walk(self, found: Found, step: int) -> None:
+        """To the next hit, or on to the next session that has any."""
+        if self._opened is None or self._arrival is not None:  # on the way to one already
+            return
+        if self._tree.go_to_next(self._tree.hits, step):
+            return
+        path = found.beyond(self._opened.path, step)
+        self.show_hit(found, path, step=step)
+
+    def action_filter(self) -> None:
+        """Only the hits and what leads to them, or everything."""
+        if self._tree.filtered:
+            self._tree.show_full_history()
+        elif self._tree.pattern is None:
+            self._tell("nothing is being looked for: / finds, s searches all sessions")
+        else:
+            self._tree.show_only_hits()
+        self._show_titles()
 
     def action_jump(self) -> None:
         if self._tree.session is not None:
@@ -395,10 +502,17 @@ class BrowserScreen(Screen[None]):
             self._tree.go_to(result)
 
     def action_back(self) -> None:
-        """One step back: a prompt, a load, a find, the model view, the tree, in this order."""
-        if self._prompt.display or self._tree.pattern is not None:
+        """One step back: a prompt, the filter, a find, a load, the model view, the tree, in this
+        order. From what a search found, back to all that it found."""
+        if self._tree.filtered and not self._prompt.display:
+            self.action_filter()
+        elif self._prompt.display or self._tree.pattern is not None:
+            was_found = self._found is not None
             self._leave_find()
             self._focus_pane("tree")
+            self._show_titles()
+            if was_found:
+                self._open_search()
         elif self._tree.notice and self._tree.session is not None:
             self._generation += 1
             self.workers.cancel_group(self, "load")
@@ -473,14 +587,8 @@ class BrowserScreen(Screen[None]):
         self.app.push_screen(CopyMenu(choices), self._copy)
 
     def _copy(self, chosen: tuple[str, bool] | None) -> None:
-        if chosen is None:
-            return
-        text, to_file = chosen
-        if to_file:
-            self._tell(f"written to {_write_private(text)}")
-        else:
-            self.app.copy_to_clipboard(text.encode("utf-8", "replace").decode())
-            self._tell("sent to the terminal's clipboard; y w writes a file instead")
+        if chosen is not None:
+            self._tell(deliver(self.app, *chosen))
 
     def action_edit(self) -> None:
         session, entry = self._tree.session, self._tree.entry
@@ -490,7 +598,7 @@ class BrowserScreen(Screen[None]):
         if not editor:
             self._tell("set $EDITOR to open an entry's text in it")
             return
-        path = _write_private(session.text(entry))
+        path = write_private(session.text(entry))
         with self.app.suspend():
             subprocess.run([*shlex.split(editor), path], check=False)
         self._tell(f"that was a copy of the entry's text: {path}")
@@ -498,11 +606,3 @@ class BrowserScreen(Screen[None]):
     def _tell(self, text: str) -> None:
         self._show_status(text)
         self.app.notify(text, markup=False, timeout=4)
-
-
-def _write_private(text: str) -> str:
-    """A new file with this text that only its owner can read; returns its path."""
-    handle, path = tempfile.mkstemp(prefix="tau-browse-", suffix=".txt")
-    with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
-        file.write(text)
-    return path

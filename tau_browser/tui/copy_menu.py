@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import tempfile
 from typing import ClassVar
 
 from rich.text import Text
 from textual import events
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 from textual.widgets import Static
@@ -62,6 +64,22 @@ class CopyMenu(ModalScreen[tuple[str, bool] | None]):
         text.append("Esc", "bold")
         text.append("  back")
         return text
+
+
+def deliver(app: App[None], text: str, to_file: bool) -> str:
+    """Bring a text where it was wanted; returns where that is, in words."""
+    if to_file:
+        return f"written to {write_private(text)}"
+    app.copy_to_clipboard(text.encode("utf-8", "replace").decode())
+    return "sent to the terminal's clipboard; y w writes a file instead"
+
+
+def write_private(text: str) -> str:
+    """A new file with this text that only its owner can read; returns its path."""
+    handle, path = tempfile.mkstemp(prefix="tau-browse-", suffix=".txt")
+    with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
+        file.write(text)
+    return path
 
 
 def resume_command(session_id: str, cwd: str) -> str:

@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from tau_browser.model.state import State
 from tau_browser.tui.glyphs import Glyphs
-from tau_browser.tui.keys import APP, BROWSER, ENTRY, ROWS, TREE
+from tau_browser.tui.keys import APP, BROWSER, ENTRY, ROWS, SEARCH, TREE
 
 _NAMES = {
     "right_curly_bracket": "}",
@@ -45,6 +45,7 @@ _ROOM_FOR_VERBS = 70  # columns
 _SECTIONS = {
     "Everywhere": APP,
     "Browser": BROWSER,
+    "Search of all sessions": SEARCH,
     "Any list": ROWS,
     "Tree": TREE,
     "Entry": ENTRY,

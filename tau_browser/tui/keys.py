@@ -76,6 +76,8 @@ BROWSER = [
     Key("find", "slash", "find in this session", asks=True),
     Key("next_hit", "n", "next hit, unfolding as needed"),
     Key("previous_hit", "N", "previous hit"),
+    Key("filter", "F", "only hits and what leads to them, or all"),
+    Key("search", "s", "search all sessions", asks=True),
     Key("model_view", "c", "full history, or what the model saw at this entry"),
     Key("compare", "d", "compare with the marked entry"),
     Key("jump", "colon", "jump to an entry by its id", asks=True),
@@ -94,10 +96,22 @@ BROWSER = [
     Key("back", "escape", "one step back"),
 ]
 
+SEARCH = [
+    Key("next_pane", "tab", "accept a completion, or next pane"),
+    Key("previous_pane", "shift+tab", "previous pane"),
+    Key("query_line", "slash,s", "to the query line"),
+    Key("copy", "y", "copy the search as a command line"),
+    Key("pause_indexing", "ctrl+t", "pause indexing, or go on"),
+    Key("back", "escape", "back to the browser"),
+]
+
 APP = [
     Key("help", "question_mark", "the keys of where you are"),
     Key("quit", "q", "quit"),
 ]
+
+OF_SCREENS = {"BrowserScreen": BROWSER, "SearchScreen": SEARCH}
+"""By the name of the screen's class, for those that must not import it before it is needed."""
 
 
 def bindings(keys: list[Key]) -> list[Binding]:

@@ -98,7 +98,7 @@ def list_sessions(store: Store, post: Post, cancelled: Cancelled) -> None:
     """Go through a store: first what is known at once, then each session not looked into."""
     sessions: dict[str, Listed] = {}
     unreadable: list[Unreadable] = []
-    due = _Pace()
+    due = Pace()
 
     def tell(*, done: bool) -> None:
         post(SessionsFound(dict(sessions), list(unreadable), done=done))
@@ -129,7 +129,7 @@ def list_sessions(store: Store, post: Post, cancelled: Cancelled) -> None:
 
 def load(opened: OpenSession, generation: int, post: Post, cancelled: Cancelled) -> None:
     """Read a session from its start."""
-    due = _Pace()
+    due = Pace()
     last: Progress | None = None
     try:
         for progress in opened.load():
@@ -168,7 +168,7 @@ def find_all(
 ) -> None:
     """Find in a session, telling the hits as they come."""
     hits: list[int] = []
-    due = _Pace()
+    due = Pace()
     batches: Iterator = find(session, pattern)
     done, total = 0, len(session)
     try:
@@ -186,7 +186,7 @@ def find_all(
     post(HitsFound(generation, hits, total, total))
 
 
-class _Pace:
+class Pace:
     """True at the first call, then at most once in a while."""
 
     def __init__(self) -> None:

@@ -23,6 +23,8 @@ def tree_title(tree: TreeView, name: str, *remarks: str) -> str:
         seen, path = len(fold_at(session, at).context), int(session.tree.depth[at])
         return f"Model view at {safe_line(session.entry_id(at))} · {seen:,} of {path:,} entries"
     parts = [safe_line(name), counted(len(session), "entry")]
+    if tree.filtered:
+        parts.append("only hits and what leads to them (F)")
     if forks := len(session.tree.forks):
         parts.append(counted(forks, "fork"))
     if findings := len(session.diagnostics):
@@ -41,6 +43,8 @@ def entry_title(tree: TreeView) -> str:
 def status(tree: TreeView) -> str:
     """All about where the cursor is, what matters most first."""
     session, entry = tree.session, tree.entry
+    if tree.gap:
+        return f"{counted(tree.gap, 'entry')} without a hit hidden here · Enter shows, F shows all"
     if session is None or entry is None:
         return ""
     words = [f"{tree.cursor + 1:,}/{tree.row_count():,}"]

@@ -12,7 +12,7 @@ from tau_browser.model.context import ANCHORS, fold_at
 from tau_browser.model.label import label_of, speaker_of
 from tau_browser.model.outline import flat_outline
 from tau_browser.model.payload import message_of
-from tau_browser.model.rows import Rows
+from tau_browser.model.rows import Rows, kept_with_holders
 from tau_browser.model.session import Session
 from tau_browser.model.state import State
 from tau_browser.model.summary import stamp_text
@@ -37,7 +37,7 @@ _ROOM_FOR_TIMES = 64  # columns below which what is said needs the space more
 
 
 class TreeView(RowsView):
-    """One session, all of it or what the model saw at one of its entries."""
+    """One session: all of it, what the model saw at one of its entries, or only the hits."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.TREE)]
 
@@ -46,11 +46,12 @@ class TreeView(RowsView):
         self.session: Session | None = None
         self.rows: Rows | None = None
         self.model_view_at: int | None = None  # the entry whose context is shown
+        self.filtered = False  # only the hits and what holds them are shown
         self.marked: list[int] = []
         self.pattern: Pattern | None = None
         self.hits: Places = np.empty(0, np.intp)  # places, ascending
         self.notice = ""
-        self._full: Rows | None = None  # the rows of the full history, behind a model view
+        self._full: Rows | None = None  # the rows of the full history, behind any other view
         self._facts: Facts | None = None
         self._hits_before: Int32s | None = None  # by line: hits in the lines before it
         self._forks_before: Int32s | None = None
@@ -60,6 +61,7 @@ class TreeView(RowsView):
     def open(self, facts: Facts) -> None:
         """Show a session from the start: turns folded but the last, the cursor on the leaf."""
         self.marked, self.model_view_at, self.hits = [], None, np.empty(0, np.intp)
+        self.filtered = False
         session = self._take(facts)
         outline = session.outline
         self._full = self.rows = Rows(outline, outline.size > 1)
@@ -78,14 +80,15 @@ class TreeView(RowsView):
             self.open(facts)
             return
         session = facts.session
-        entry, at_leaf = self.entry, self.entry == self.session.leaf
+        entry, at_leaf, filtered = self.entry, self.entry == self.session.leaf, self.filtered
         offset = self.cursor - self.scroll_offset.y
         known = min(len(self.session), len(session))
         folded = np.zeros(len(session), np.bool_)
         folded[: len(self.session)][:known] = self._full.folded[self._full.outline.line[:known]]
         self._take(facts)
         self._full = self.rows = Rows(session.outline, folded[session.outline.entry])
-        self.model_view_at = None
+        self.model_view_at, self.filtered = None, False
+        self.hits = self.hits[self.hits < len(session)]
         self.marked = [place for place in self.marked if place < len(session)]
         self._outline_changed()
         self.rows_changed()
@@ -95,30 +98,43 @@ class TreeView(RowsView):
             self.rows_changed()
             self._scroll_to_row(row - offset)
             self.move_to(row)
+        if filtered:
+            self.show_only_hits()
 
     def show_model_view(self, place: int) -> None:
         """Show only what the model saw at an entry, in the order in which it saw it."""
         if self.session is None:
             return
-        self.model_view_at = place
+        self.model_view_at, self.filtered = place, False
         context = fold_at(self.session, place).context
-        self.rows = Rows(flat_outline(context, len(self.session)))
-        self._outline_changed()
-        self.rows_changed()
-        self.move_to(self.rows.row(place))
+        self._show_rows(Rows(flat_outline(context, len(self.session))), place)
 
     def show_full_history(self) -> None:
-        """Leave the model view; the cursor stays on its entry."""
-        entry = self.entry
-        self.model_view_at, self.rows = None, self._full
-        self._outline_changed()
-        self.rows_changed()
-        if entry is not None:
-            self.go_to(entry)
+        """Leave the model view or the filter; the cursor stays on its entry."""
+        place = self._place
+        self.model_view_at, self.filtered = None, False
+        if self._full is not None:
+            self._show_rows(self._full, place)
+            if place is not None:
+                self.go_to(place)
+
+    def show_only_hits(self) -> None:
+        """Show the hits and what holds them; rows say how much is hidden between."""
+        if self._full is None:
+            return
+        place, outline = self._place, self._full.outline
+        self.model_view_at, self.filtered = None, True
+        kept = kept_with_holders(outline, outline.line[self.hits])
+        self._show_rows(Rows(outline, kept=kept), place)
 
     def show_hits(self, pattern: Pattern | None, hits: Places) -> None:
         """Mark the hits of a find, in rows and on folded rows as counts."""
+        others = not np.array_equal(self.hits, hits)
         self.pattern, self.hits = pattern, hits
+        if self.filtered and pattern is None:
+            self.show_full_history()
+        elif self.filtered and others:
+            self.show_only_hits()
         self._count_hits()
         self._strips.clear()
         self.refresh()
@@ -127,7 +143,17 @@ class TreeView(RowsView):
 
     @property
     def entry(self) -> int | None:
-        """The entry under the cursor, by place."""
+        """The entry under the cursor, by place; None where there is none, or only a gap."""
+        return None if self.gap else self._place
+
+    @property
+    def gap(self) -> int:
+        """How many entries the filter hides at the cursor."""
+        return self.rows.gap(self.cursor) if self.rows is not None and len(self.rows) else 0
+
+    @property
+    def _place(self) -> int | None:
+        """The entry under the cursor, or the first of those that are hidden there."""
         return self.rows.entry(self.cursor) if self.rows is not None and len(self.rows) else None
 
     def state(self, place: int) -> State:
@@ -167,14 +193,15 @@ class TreeView(RowsView):
     # Actions
 
     def action_choose(self) -> None:
-        if self.rows is not None and len(self.rows) and self.rows.is_foldable(self.cursor):
+        rows = self.rows
+        if rows is not None and len(rows) and (rows.is_foldable(self.cursor) or self.gap):
             self._toggle()
         super().action_choose()
 
     def action_unfold(self) -> None:
         if self.rows is None or not len(self.rows):
             return
-        if self.rows.is_folded(self.cursor):
+        if self.rows.is_folded(self.cursor) or self.gap:
             self._toggle()
         elif self.rows.is_foldable(self.cursor):
             self.move_to(self.cursor + 1)
@@ -258,15 +285,22 @@ class TreeView(RowsView):
         self.move_to(self.cursor)
 
     def _refold(self, *, fold: bool) -> None:
-        if self.rows is None or (entry := self.entry) is None:
+        if self.rows is None or (place := self._place) is None:
             return
         if fold:
             self.rows.fold_all()
         else:
             self.rows.unfold_all()
         self.rows_changed()
-        self.move_to(self.rows.row(entry))
+        self.move_to(self.rows.row(place))
         self.center()
+
+    def _show_rows(self, rows: Rows, place: int | None) -> None:
+        """Show other rows of the session, the cursor on or near an entry."""
+        self.rows = rows
+        self._outline_changed()
+        self.rows_changed()
+        self.move_to(rows.row(place) if place is not None else 0)
 
     def _take(self, facts: Facts) -> Session:
         self._facts, self.session = facts, facts.session
@@ -275,7 +309,7 @@ class TreeView(RowsView):
     def close(self) -> None:
         """Show nothing."""
         self.session = self.rows = self._full = self._facts = None
-        self.model_view_at = None
+        self.model_view_at, self.filtered = None, False
         self.rows_changed()
 
     def _outline_changed(self) -> None:
@@ -305,6 +339,8 @@ class TreeView(RowsView):
 
     def draw(self, row: int, width: int) -> tuple[list[Piece], list[Piece]]:
         assert self.rows is not None and self.session is not None
+        if gap := self.rows.gap(row):
+            return self._draw_gap(int(self.rows.lines[row]), gap, width), []
         place, line = self.rows.entry(row), int(self.rows.lines[row])
         session, glyphs = self.session, self.glyphs
         record = session.record(place)
@@ -319,7 +355,7 @@ class TreeView(RowsView):
         left: list[Piece] = [
             (glyphs.states[state], style),
             (glyphs.mark if place in self.marked else " ", "accent strong"),
-            *self._indent(line, width),
+            *self._indent(int(self.rows.outline.depth[line]), width),
             (self._fold_sign(row), "accent"),
             (f" {sign or glyphs.speakers['other']} ", "error" if failed else f"accent {shade}"),
             (speaker, "error" if failed else self._speaker_style(place, shade)),
@@ -328,9 +364,13 @@ class TreeView(RowsView):
         ]
         return left, self._badges(row, place, line, state, width, record)
 
-    def _indent(self, line: int, width: int) -> list[Piece]:
+    def _draw_gap(self, line: int, gap: int, width: int) -> list[Piece]:
         assert self.rows is not None
-        depth = int(self.rows.outline.depth[line])
+        depth = int(self.rows.outline.depth[line : line + gap].min())
+        hidden = f"{self.glyphs.more} {gap:,} hidden"
+        return [("  ", ""), *self._indent(depth, width), (hidden, "dim")]
+
+    def _indent(self, depth: int, width: int) -> list[Piece]:
         shown = min(depth, width // 6)
         deeper: list[Piece] = [(f"{depth}{self.glyphs.more}", "dim")] if depth > shown else []
         return [*deeper, (self.glyphs.guide * shown, "dim")]

@@ -1,0 +1,57 @@
+"""What a search found, as the browser walks through it: session after session, hit after hit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tau_browser.model.columns import Places
+from tau_browser.model.session import Session
+from tau_browser.search.find import Pattern, Span
+from tau_browser.search.highlight import Highlighter, spans_of
+from tau_browser.search.query import Query
+from tau_browser.search.results import Hit
+
+
+class QueryPattern(Pattern):
+    """Where the terms of a query stand in a text. Holding one of them is enough to match."""
+
+    regex = False
+
+    def __init__(self, query: Query) -> None:
+        self.query = query.text
+        self._highlighter = Highlighter(query)
+
+    def matches(self, text: str) -> bool:
+        return bool(self.spans(text))
+
+    def spans(self, text: str) -> list[Span]:
+        return spans_of(self._highlighter.marks(text))
+
+
+class Found:
+    """The hits of a search by session: the session with the best hit first.
+
+    starts: by the path of a session, the first byte of every hit in it.
+    """
+
+    def __init__(self, query: Query, hits: Sequence[Hit]) -> None:
+        self.pattern = QueryPattern(query)
+        self.starts: dict[str, list[int]] = {}
+        for hit in hits:
+            self.starts.setdefault(hit.standing.path, []).append(hit.standing.start)
+
+    def places(self, session: Session, path: str) -> Places:
+        """The hits of one session by place, ascending."""
+        return np.flatnonzero(np.isin(session.columns.start, self.starts.get(path, [])))
+
+    def beyond(self, path: str, step: int) -> str:
+        """The session after (1) or before (-1) another; after the last comes the first."""
+        paths = list(self.starts)
+        return paths[(paths.index(path) + step) % len(paths)]
+
+    def position(self, path: str) -> str:
+        """Which of the sessions this is, in words."""
+        paths = list(self.starts)
+        return f"{paths.index(path) + 1} of {len(paths):,} sessions found"

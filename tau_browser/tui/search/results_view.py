@@ -1,0 +1,127 @@
+"""The rows of what was found: sessions, and under each its hits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tau_browser.model.state import State
+from tau_browser.model.text import counted, safe_line
+from tau_browser.search.results import Hit, Results
+from tau_browser.tui.glyphs import Glyphs
+from tau_browser.tui.rows_view import Piece, RowsView
+
+Title = Callable[[str], str]
+"""From the path of a session to its title, "" if it is not known."""
+
+_GONE = "what stood here is no longer in the file"
+_WARNED = {State.DETACHED, State.INCOMPLETE}
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A hit, or the head of a session with its hits."""
+
+    hits: list[Hit]
+    is_head: bool = False
+
+    @property
+    def key(self) -> tuple[str, int | None]:
+        """What stays the same of the row in a better answer."""
+        standing = self.hits[0].standing
+        return standing.path, None if self.is_head else standing.start
+
+
+class ResultsView(RowsView):
+    """The hits of one answer. A better answer to the same question leaves the selection alone."""
+
+    def __init__(self, title: Title, glyphs: Glyphs) -> None:
+        super().__init__(id="results", glyphs=glyphs)
+        self.notice = ""
+        self._title = title
+        self._rows: list[_Row] = []
+
+    @property
+    def selected(self) -> Hit | None:
+        """The hit under the cursor, or the first of the session under it."""
+        return self._rows[self.cursor].hits[0] if self._rows else None
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether the cursor stands on the last row."""
+        return self.cursor >= len(self._rows) - 1
+
+    def show(self, results: Results, *, anew: bool) -> None:
+        """Show an answer. anew: to another question, so the selection goes to its first hit."""
+        chosen = self._rows[self.cursor].key if self._rows else None
+        offset = self.cursor - self.scroll_offset.y
+        by_session: dict[str, list[Hit]] = {}
+        for hit in results.hits:
+            by_session.setdefault(hit.standing.path, []).append(hit)
+        self._rows = []
+        for hits in by_session.values():
+            self._rows.append(_Row(hits, is_head=True))
+            self._rows += [_Row([hit]) for hit in hits]
+        self.rows_changed()
+        rows = {item.key: row for row, item in enumerate(self._rows)}
+        if anew or chosen not in rows:
+            self._scroll_to_row(0)
+            self.move_to(1)
+        else:
+            self._scroll_to_row(rows[chosen] - offset)
+            self.move_to(rows[chosen])
+
+    def clear(self) -> None:
+        """Show that there is nothing."""
+        self._rows = []
+        self.rows_changed()
+        self.move_to(0)
+
+    # Drawing
+
+    def row_count(self) -> int:
+        return len(self._rows)
+
+    def empty_text(self) -> str:
+        return self.notice
+
+    def draw(self, row: int, width: int) -> tuple[list[Piece], list[Piece]]:
+        item = self._rows[row]
+        return self._draw_head(item.hits) if item.is_head else self._draw_hit(item.hits[0])
+
+    def _draw_head(self, hits: list[Hit]) -> tuple[list[Piece], list[Piece]]:
+        standing = hits[0].standing
+        title = self._title(standing.path) or os.path.basename(standing.path)
+        right = [(f" {safe_line(standing.cwd)}", "dim"), (f" {counted(len(hits), 'hit')}", "dim")]
+        return [(safe_line(title), "strong")], right
+
+    def _draw_hit(self, hit: Hit) -> tuple[list[Piece], list[Piece]]:
+        shade = "dim" if hit.state in (State.ABANDONED, State.FOLDED) else ""
+        style = "warning" if hit.state in _WARNED else "dim"
+        sign = self.glyphs.speakers.get(hit.speaker.split(" ")[0]) or self.glyphs.speakers["other"]
+        left: list[Piece] = [
+            (self.glyphs.states[hit.state], "accent" if hit.state is State.PATH else style),
+            (f"{hit.rank:>4,} ", "dim"),
+            (f"{sign} ", "accent"),
+            (f"{safe_line(hit.speaker)} ", f"accent {shade}"),
+        ]
+        if hit.state is not State.PATH:
+            left.append((f"{hit.state.word} ", style))
+        ranks = " · ".join(f"{part.ranker} #{part.rank}" for part in hit.parts)
+        right: list[Piece] = [(f" {ranks}", "dim")]
+        if hit.also_in:
+            copies = "copy" if len(hit.also_in) == 1 else "copies"
+            right.append((f" +{len(hit.also_in)} {copies}", "dim"))
+        return [*left, *_snippet(hit, shade)], right
+
+
+def _snippet(hit: Hit, shade: str) -> list[Piece]:
+    text, at = hit.snippet.text, 0
+    if not text:
+        return [(_GONE, "warning")]
+    pieces: list[Piece] = []
+    for start, stop in hit.snippet.marks:
+        pieces += [(text[at:start], shade), (text[start:stop], "hit")]
+        at = stop
+    return [*pieces, (text[at:], shade)]

@@ -1,0 +1,356 @@
+"""The search over all sessions: a query, what it finds as it is typed, and the hit in its place."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container, Vertical
+from textual.screen import Screen
+from textual.worker import Worker, WorkerState
+
+from tau_browser.model.label import label_of
+from tau_browser.model.session import Session
+from tau_browser.model.text import safe_line
+from tau_browser.model.tree import NOWHERE
+from tau_browser.search.engine import Engine
+from tau_browser.search.query import Query
+from tau_browser.search.results import Hit, Results
+from tau_browser.stores.store import Listed
+from tau_browser.tui import keys
+from tau_browser.tui.bar import Bar
+from tau_browser.tui.copy_menu import CopyMenu, deliver
+from tau_browser.tui.entry import EntryPane
+from tau_browser.tui.loading import Pace
+from tau_browser.tui.rows_view import RowsView
+from tau_browser.tui.search import searching, wording
+from tau_browser.tui.search.found import Found, QueryPattern
+from tau_browser.tui.search.query_line import QueryLine
+from tau_browser.tui.search.results_view import ResultsView
+
+if TYPE_CHECKING:
+    from tau_browser.tui.app import BrowserApp
+
+_TYPED_AFTER = 0.06  # seconds without another key, after which a query is put
+_PREVIEW_AFTER = 0.1
+_LIMITS = (50, 200, 1000)
+"""Hits that are asked for: the next more as often as the end of them is reached."""
+_WIDE = 110  # columns from which the preview stands beside the results
+_MEDIUM = (60, 16)  # columns and lines from which it stands below
+_HINTS = "Enter open · Tab next pane · / query · y copy · Ctrl+T pause indexing · Esc back"
+_NO_QUERY = "type to search all sessions"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A hit that a person wants to see in its tree, and all that was found with it."""
+
+    found: Found
+    hit: Hit
+
+
+class SearchScreen(Screen[Chosen | None]):
+    """One search. It stays as it was left until it is opened again."""
+
+    app: BrowserApp
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.SEARCH)]
+    DEFAULT_CSS = """
+    SearchScreen > #found { layout: vertical; height: 1fr; }
+    SearchScreen > #found.-wide { layout: horizontal; }
+    SearchScreen #found > Vertical { width: 1fr; height: 1fr; }
+    SearchScreen ResultsView, SearchScreen EntryPane { height: 1fr; }
+    """
+
+    def __init__(self, sessions: Callable[[], Mapping[str, Listed]]) -> None:
+        """`sessions`: by path, what the browser knows of the sessions of the store."""
+        super().__init__()
+        self._sessions = sessions
+        self._question: searching.Question | None = None
+        self._answer: Results | None = None
+        self._answered: searching.Question | None = None
+        self._generation = 0
+        self._previewed = 0  # generation of the preview
+        self._unanswered = False
+        self._index_said = ""
+        self._indexing = self._paused = False
+        self._retry = Pace()
+
+    def compose(self) -> ComposeResult:
+        store, glyphs = self.app.target.store, self.app.glyphs
+        self._searcher = searching.Searcher(Engine(store, self.app.cache_folder))
+        self._opened = searching.Sessions(store)
+        self._line = QueryLine(self._known)
+        self._results = ResultsView(self._title_of, glyphs)
+        self._results.notice = _NO_QUERY
+        self._preview = EntryPane(self.app.prices, glyphs=glyphs, id="preview")
+        yield self._line
+        with Container(id="found"):
+            with Vertical():
+                yield Bar("Results", id="results-title")
+                yield self._results
+            with Vertical(id="preview-pane"):
+                yield Bar("Entry", id="preview-title")
+                yield self._preview
+        yield Bar(id="search-status")
+        yield Bar(_HINTS, id="search-hints", classes="-plain")
+
+    def on_mount(self) -> None:
+        self._line.focus_input()
+
+    def on_screen_resume(self) -> None:
+        """What was written since the search was last open is to be found too."""
+        if not self._paused:
+            self._index()
+
+    def on_unmount(self) -> None:
+        self._generation += 1
+        self._previewed += 1
+        self._paused = True
+        self._searcher.close()
+        self._opened.close()
+
+    def on_resize(self) -> None:
+        width, height = self.app.size
+        self.query_one("#found").set_class(width >= _WIDE, "-wide")
+        room = width >= _MEDIUM[0] and height >= _MEDIUM[1]
+        self.query_one("#preview-pane").display = room
+        self.query_one("#search-hints").display = room
+
+    def on_descendant_focus(self) -> None:
+        for pane, title in ((self._results, "#results-title"), (self._preview, "#preview-title")):
+            self.query_one(title, Bar).set_class(pane.has_focus, "-focused")
+
+    def on_descendant_blur(self) -> None:
+        self.on_descendant_focus()
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """What goes wrong behind the screen is said on it."""
+        if event.state is WorkerState.ERROR:
+            error = event.worker.error
+            self._say(safe_line(f"{event.worker.group} failed: {type(error).__name__}: {error}"))
+
+    # The query
+
+    def on_query_line_changed(self, event: QueryLine.Changed) -> None:
+        self._ask(event.query)
+
+    def on_query_line_accepted(self, event: QueryLine.Accepted) -> None:
+        if event.query is None or event.query.is_blank:
+            return
+        self._line.remember()
+        self._ask(event.query)
+        self.set_focus(self._results)
+
+    def _ask(self, query: Query | None) -> None:
+        """Put a query. What it finds comes later; what the last one found stays until then."""
+        self._generation += 1
+        self._unanswered = False
+        if query is None or query.is_blank:
+            self._question = None
+            if query is not None:
+                self._forget()
+            return
+        self._put(searching.Question(self._generation, query, _LIMITS[0]), _TYPED_AFTER)
+
+    def _put(self, question: searching.Question, delay: float = 0) -> None:
+        self._question = question
+        self._search(question, delay)
+
+    def _forget(self) -> None:
+        self._answer = self._answered = None
+        self._results.notice = _NO_QUERY
+        self._results.clear()
+        self._preview.highlight(None)
+        self.query_one("#results-title", Bar).show("Results")
+        self._show_status()
+
+    @work(exclusive=True, group="search", exit_on_error=False)
+    async def _search(self, question: searching.Question, delay: float) -> None:
+        await asyncio.sleep(delay)
+        await asyncio.to_thread(
+            self._searcher.answer,
+            question,
+            self.post_message,
+            lambda: question.generation == self._generation,
+        )
+
+    def on_answered(self, event: searching.Answered) -> None:
+        if event.question.generation != self._generation:
+            return
+        before, self._answered = self._answered, event.question
+        anew = before is None or before.query.text != event.question.query.text
+        self._answer, self._unanswered = event.results, False
+        if anew:
+            self._preview.highlight(QueryPattern(event.question.query).spans)
+        self._results.notice = "nothing found" if event.is_last else "nothing with these words yet"
+        self._results.show(event.results, anew=anew)
+        title = f"Results · {wording.found_in(event.results)}"
+        self.query_one("#results-title", Bar).show(title)
+        self._show_status()
+
+    def on_unanswered(self, event: searching.Unanswered) -> None:
+        if event.question.generation != self._generation:
+            return
+        self._forget()
+        self._unanswered = True
+        self._results.notice = safe_line(event.reason)
+        self._results.refresh()
+        self._say(safe_line(event.reason))
+
+    def _search_again(self) -> None:
+        """The same query, of which there may be more to find by now."""
+        if (question := self._question) is not None:
+            self._generation += 1
+            goes_on = not self._unanswered
+            self._put(searching.Question(self._generation, question.query, question.limit, goes_on))
+
+    def _ask_for_more(self) -> None:
+        """More hits of the same query, if there are more and the end of them is reached."""
+        question, answer = self._question, self._answer
+        if question is None or answer is None or question is not self._answered:
+            return
+        more = [limit for limit in _LIMITS if limit > question.limit]
+        if more and len(answer.hits) < answer.total + answer.similar:
+            self._generation += 1
+            self._put(searching.Question(self._generation, question.query, more[0], goes_on=True))
+
+    # The index
+
+    def _index(self) -> None:
+        if not self._indexing:
+            self._indexing = True
+            self._bring_up_to_date(Engine(self.app.target.store, self.app.cache_folder))
+
+    @work(thread=True, group="index", exit_on_error=False)
+    def _bring_up_to_date(self, engine: Engine) -> None:
+        searching.bring_up_to_date(engine, self.post_message, lambda: self._paused)
+
+    def on_index_news(self, event: searching.IndexNews) -> None:
+        self._indexing = not event.over
+        self._index_said = event.said
+        if self._paused and event.over:
+            self._index_said = "indexing is paused: Ctrl+T goes on"
+        self._show_status()
+        if event.changed or (self._unanswered and self._retry()):
+            self._search_again()
+
+    def action_pause_indexing(self) -> None:
+        """Stop indexing where it is, or go on from there."""
+        self._paused = not self._paused
+        if self._paused:
+            self._index_said = "indexing is paused: Ctrl+T goes on"
+            self._show_status()
+        else:
+            self._index()
+
+    # The preview
+
+    def on_rows_view_moved(self, event: RowsView.Moved) -> None:
+        if self._results.is_at_end:
+            self._ask_for_more()
+        self._previewed += 1
+        hit = self._results.selected
+        if hit is None:
+            self._preview.clear()
+            self.query_one("#preview-title", Bar).show("Entry")
+        elif self.query_one("#preview-pane").display:
+            self._read(hit.standing.path, self._previewed)
+
+    @work(exclusive=True, group="preview", exit_on_error=False)
+    async def _read(self, path: str, generation: int) -> None:
+        await asyncio.sleep(_PREVIEW_AFTER)
+        await asyncio.to_thread(
+            self._opened.read,
+            path,
+            generation,
+            self.post_message,
+            lambda: generation == self._previewed,
+        )
+
+    def on_read(self, event: searching.Read) -> None:
+        hit = self._results.selected
+        if event.generation != self._previewed or hit is None:
+            return
+        title, session = self.query_one("#preview-title", Bar), event.session
+        places = [] if session is None else _places_at(session, hit.standing.start)
+        if session is None or not places:
+            self._preview.clear()
+            title.show(safe_line(event.reason) or "the entry is no longer where it was found")
+            return
+        self._preview.show(session, places[0], hit.state.word)
+        title.show(_where(session, places[0], hit))
+
+    # What the keys do
+
+    def on_rows_view_chosen(self, event: RowsView.Chosen) -> None:
+        hit = self._results.selected
+        if hit is not None and self._answer is not None:
+            self._line.remember()
+            self.dismiss(Chosen(Found(self._answer.query, self._answer.hits), hit))
+
+    def action_back(self) -> None:
+        self.dismiss(None)
+
+    def action_query_line(self) -> None:
+        self._line.focus_input()
+
+    def action_next_pane(self) -> None:
+        if not (self._line.is_typed_in and self._line.complete()):
+            self.focus_next()
+
+    def action_previous_pane(self) -> None:
+        self.focus_previous()
+
+    def action_copy(self) -> None:
+        """Copy the search as a command, or what of it is selected."""
+        query, hit = self._line.text, self._results.selected
+        choices = {"c": ("command", wording.command_line(query)), "t": ("query", query)}
+        if hit is not None:
+            choices |= {"i": ("id", hit.entry), "p": ("path", hit.standing.path)}
+        self.app.push_screen(CopyMenu(choices), self._copy)
+
+    def _copy(self, chosen: tuple[str, bool] | None) -> None:
+        if chosen is not None:
+            self._say(deliver(self.app, *chosen))
+
+    # What is said
+
+    def _title_of(self, path: str) -> str:
+        listed = self._sessions().get(path)
+        return listed.summary.title if listed and listed.summary else ""
+
+    def _known(self) -> dict[str, list[str]]:
+        summaries = [listed.summary for listed in self._sessions().values() if listed.summary]
+        projects = dict.fromkeys(summary.cwd for summary in summaries if summary.cwd)
+        return {"project": [*projects], "store": [self.app.target.store.name]}
+
+    def _show_status(self) -> None:
+        parts = [self._index_said]
+        if self._answer is not None:
+            parts += self._answer.remarks
+            parts.append(wording.covered(self._answer.coverage))
+        self._say(safe_line(" · ".join(part for part in parts if part)))
+
+    def _say(self, text: str) -> None:
+        self.query_one("#search-status", Bar).show(text)
+
+
+def _places_at(session: Session, start: int) -> list[int]:
+    """The entries whose records start at a byte: one, or none."""
+    places: list[int] = np.flatnonzero(session.columns.start == start).tolist()
+    return places
+
+
+def _where(session: Session, place: int, hit: Hit) -> str:
+    """Who speaks, how the entry stands to the leaf, and whose turn it is in."""
+    parts = [f"{safe_line(hit.speaker)} {safe_line(hit.entry)}", hit.state.word]
+    turn = int(session.outline.turn[place])
+    if turn not in (NOWHERE, place):
+        parts.append(f"in the turn: {label_of(session, turn, session.record(turn))}")
+    return " · ".join(parts)
