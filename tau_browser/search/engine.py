@@ -23,6 +23,7 @@ from tau_browser.search.highlight import Highlighter, spans_of
 from tau_browser.search.index.folder import Files, index_folder
 from tau_browser.search.index.reader import Reader, Standing
 from tau_browser.search.index.update import Progress, Report, update
+from tau_browser.search.matching import pattern_for
 from tau_browser.search.query import Kind, Query, Term
 from tau_browser.search.results import Coverage, Hit, Method, Results
 from tau_browser.search.scan import scan
@@ -143,7 +144,7 @@ class Engine:
         fused = [Fused(content, ()) for content in sorted(found, key=found.__getitem__)]
         remarks = [f"{unknown:,} more hits are not indexed yet"] if unknown else []
         groups = reader.select(exact, paths).groups
-        hits = _Hits(reader, texts, Highlighter(exact)).of(fused[:limit], groups)
+        hits = _Hits(reader, texts, pattern_for(term).spans).of(fused[:limit], groups)
         return Results(query, method, hits, len(found), 0, self.coverage(), [], remarks)
 
     def rerank(
@@ -189,7 +190,8 @@ class Engine:
         fused = fusion.fuse(rankings, weights, fused_by)
         similar = sum(all(part.ranker != _BM25 for part in each.parts) for each in fused)
         highlighter = Highlighter(asked.query, asked.widened)
-        hits = _Hits(reader, texts, highlighter).of(fused[: asked.limit], asked.groups)
+        marked = _Hits(reader, texts, lambda text: spans_of(highlighter.marks(text)))
+        hits = marked.of(fused[: asked.limit], asked.groups)
         coverage = self.coverage()
         return Results(asked.query, asked.method, hits, total, similar, coverage, rankings, remarks)
 
@@ -249,10 +251,10 @@ class Engine:
 class _Hits:
     """Makes hits of what was found: read where they stand, with what matched marked."""
 
-    def __init__(self, reader: Reader, texts: Texts, highlighter: Highlighter) -> None:
+    def __init__(self, reader: Reader, texts: Texts, spans: Callable[[str], list[Span]]) -> None:
         self._reader = reader
         self._texts = texts
-        self._highlighter = highlighter
+        self._spans_of = spans
 
     def of(self, fused: Sequence[Fused[int]], groups: Collection[int] | None) -> list[Hit]:
         """The hits in their order. `groups`: where they must stand, or None for anywhere."""
@@ -285,6 +287,6 @@ class _Hits:
 
     def _spans(self, text: str) -> list[Span]:
         try:
-            return spans_of(self._highlighter.marks(text))
+            return self._spans_of(text)
         except QueryError:  # an expression that takes too long on this one text
             return []
