@@ -6,6 +6,7 @@ Imports nothing heavy: this is read at every start, and by a shell at every Tab.
 from __future__ import annotations
 
 import argparse
+import re
 from typing import Any, NoReturn
 
 from tau_browser import __version__
@@ -29,6 +30,7 @@ _QUERY = (
     "until: model: branch: is:error is:recall has:image"
 )
 _SHELLS = ("bash", "zsh", "fish")
+_NUMBER = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6})?")
 _USAGE = f"{PROG} [options] [PATH|REF]\n       {PROG} VERB [options] ..."
 _ABOUT = "Look into the memory of coding agents. Without a verb, the app opens."
 _EPILOG = f"""\
@@ -149,6 +151,16 @@ def _add_search(search: _Parser) -> None:
         default="hybrid",
         help="how to look; substring and regex take the query as it is",
     )
+    weights = search.add_argument(
+        "--weights",
+        type=_weights,
+        metavar="RANKER=W,...",
+        help="what each ranker counts; default: bm25=1,static=0.4,neural=1",
+    )
+    _complete_with(weights, _nothing)
+    search.add_argument(
+        "--fusion", choices=("convex", "rrf"), default="convex", help="sum of scores, or of ranks"
+    )
     limit = search.add_argument("--limit", type=_count, metavar="N", help="print N hits at most")
     _complete_with(limit, _nothing)
 
@@ -182,6 +194,18 @@ def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number from 1, not {text!r}")
     return int(text)
+
+
+def _weights(text: str) -> dict[str, float]:
+    weights = {}
+    for part in text.split(","):
+        ranker, _, weight = part.partition("=")
+        if ranker not in ("bm25", "static", "neural") or not _NUMBER.fullmatch(weight):
+            raise argparse.ArgumentTypeError(
+                f"must be like bm25=1,static=0.4,neural=1, not {text!r}"
+            )
+        weights[ranker] = float(weight)
+    return weights
 
 
 def _first_word(argv: list[str]) -> int | None:

@@ -16,8 +16,10 @@ from tau_browser import config
 from tau_browser.cli import places
 from tau_browser.cli.output import Failure, Printer, print_json, shown_time
 from tau_browser.model.text import counted
+from tau_browser.search import fusion
 from tau_browser.search.engine import Engine
 from tau_browser.search.find import QueryError
+from tau_browser.search.fusion import DEFAULT_WEIGHTS
 from tau_browser.search.index.folder import IndexBusy, NoIndex
 from tau_browser.search.index.update import Progress
 from tau_browser.search.query import BadQuery, Query, parse
@@ -39,9 +41,15 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     with opened(Engine(store, config.cache_folder())) as engine:
         remarks = refresh(engine, embedding=method in (Method.HYBRID, Method.VECTOR))
         try:
-            results = engine.search(query, method, limit=args.limit or _LIMIT, paths=paths)
+            weighed = {
+                "weights": DEFAULT_WEIGHTS | (args.weights or {}),
+                "fused_by": fusion.Method(args.fusion),
+            }
+            results = engine.search(
+                query, method, limit=args.limit or _LIMIT, paths=paths, **weighed
+            )
             if method is Method.HYBRID:
-                results = engine.rerank(results)
+                results = engine.rerank(results, **weighed)
         except NoIndex as error:
             raise Failure(str(error)) from error
         except QueryError as error:

@@ -19,7 +19,7 @@ Key = TypeVar("Key", bound=Hashable)
 CANDIDATES = 200
 """How many of a ranker's candidates count; what it names after them is not looked at."""
 
-DEFAULT_WEIGHTS: Mapping[str, float] = {"bm25": 1.0, "static": 0.4, "neural": 1.0}
+DEFAULT_WEIGHTS: dict[str, float] = {"bm25": 1.0, "static": 0.4, "neural": 1.0}
 """Of the rankers. The vectors of the static table buy recall; weighing more, they cost rank."""
 
 _RRF_K = 60

@@ -85,3 +85,12 @@ def test_exact_methods_take_the_query_as_it_is(run: Run) -> None:
     assert "29990503" in [hit["entry"] for hit in found["hits"]]
     assert run("search", "(", "--session-dir", HOME, "--method", "regex").code == 2
     assert run("search", "zz(yy", "--session-dir", HOME, "--method", "substring").code == 1
+
+
+def test_rankers_are_weighed_and_fused_as_asked(run: Run) -> None:
+    asked = ("search", "how are sessions stored", "--session-dir", HOME, "--json")
+    found = run(*asked, "--weights", "static=0,neural=0").json
+    assert {ranker for hit in found["hits"] for ranker in hit["rankers"]} == {"bm25"}
+    found = run(*asked, "--fusion", "rrf", "--weights", "bm25=2").json
+    assert found["hits"][0]["rankers"]["bm25"]["weight"] == 2
+    assert run(*asked, "--weights", "bm52=1").code == 2
