@@ -41,15 +41,14 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     with opened(Engine(store, config.cache_folder())) as engine:
         remarks = refresh(engine, embedding=method in (Method.HYBRID, Method.VECTOR))
         try:
-            weighed = {
-                "weights": DEFAULT_WEIGHTS | (args.weights or {}),
-                "fused_by": fusion.Method(args.fusion),
-            }
+            weights = DEFAULT_WEIGHTS | (args.weights or {})
+            fused_by = fusion.Method(args.fusion)
+            limit = args.limit or _LIMIT
             results = engine.search(
-                query, method, limit=args.limit or _LIMIT, paths=paths, **weighed
+                query, method, limit=limit, paths=paths, weights=weights, fused_by=fused_by
             )
             if method is Method.HYBRID:
-                results = engine.rerank(results, **weighed)
+                results = engine.rerank(results, weights=weights, fused_by=fused_by)
         except NoIndex as error:
             raise Failure(str(error)) from error
         except QueryError as error:
