@@ -6,7 +6,6 @@ import sys
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from tau_browser.search.analysis import (
     LONGEST_WORD,
@@ -26,7 +25,10 @@ from tests.search.test_folding import tricky_text
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("call parseSessionHeader() in session_store.py", "call parsesessionheader in session store py"),
+        (
+            "call parseSessionHeader() in session_store.py",
+            "call parsesessionheader in session store py",
+        ),
         ("--error-on-warnings -DFOO=1", "error on warnings dfoo 1"),
         ("std::vector<int> a.b.c", "std vector int a b c"),
         ("/home/u/.config/app.toml:42", "home u config app toml 42"),

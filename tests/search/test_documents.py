@@ -39,7 +39,9 @@ def call(name: str, **arguments: Any) -> dict[str, Any]:
 
 def test_texts_are_apart_by_who_said_them() -> None:
     thinking = {"type": "thinking", "thinking": "hm"}
-    record = said("assistant", thinking, {"type": "text", "text": "now"}, call("bash", command="ls"))
+    record = said(
+        "assistant", thinking, {"type": "text", "text": "now"}, call("bash", command="ls")
+    )
     assert texts(record) == [
         (Part.THINKING, "hm"),
         (Part.ASSISTANT, "now"),

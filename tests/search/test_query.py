@@ -49,7 +49,20 @@ def test_terms(text: str, expected: list[tuple[str, str]]) -> None:
 @pytest.mark.parametrize(
     "word",
     [
-        *('"', '"unbalanced', 'a"b', '""', "a*b", "*", "-", "--", "--error-on", "-DFOO", "(", "[x]"),
+        *(
+            '"',
+            '"unbalanced',
+            'a"b',
+            '""',
+            "a*b",
+            "*",
+            "-",
+            "--",
+            "--error-on",
+            "-DFOO",
+            "(",
+            "[x]",
+        ),
         *("x:y", "col:value", "node:fs", "std::vector", "http://x/y", "role:", ":", "since:", "a:"),
         *("/", "//", "/usr/bin", "/usr/bin/", "C:\\temp\\", "\\", "^a", "a|b", "NOT", "AND", "OR"),
         *("';drop", "{curly}", "50%", "_", "?", "+", "!=", "#1234", "foo->bar", "né"),
@@ -86,7 +99,10 @@ def test_blank(text: str) -> None:
         ("kind:customMessage", [("kind", "custommessage")]),
         ("-tool:Bash", [("-tool", "bash")]),
         ('project:"my dir"', [("project", "my dir")]),
-        ("branch:active is:error has:image", [("branch", "path"), ("is", "error"), ("has", "image")]),
+        (
+            "branch:active is:error has:image",
+            [("branch", "path"), ("is", "error"), ("has", "image")],
+        ),
     ],
 )
 def test_filters(text: str, expected: list[tuple[str, Any]]) -> None:
@@ -194,10 +210,12 @@ def test_anything_parses_or_says_where_it_does_not(text: str) -> None:
     assert all(text[start:stop].strip() == text[start:stop] for start, stop in places)
 
 
-@pytest.mark.parametrize("unit", ["x", "word ", "- ", '"', "/", "a:", '"a ', "-a ", "a/", "(", "\n"])
+@pytest.mark.parametrize(
+    "unit", ["x", "word ", "- ", '"', "/", "a:", '"a ', "-a ", "a/", "(", "\n"]
+)
 def test_long_queries_are_read_in_one_go(unit: str) -> None:
     query = parse(unit * (100_000 // len(unit)), typing=True)
-    assert [term.is_exact for term in query.terms] is not None
+    assert len([term.is_exact for term in query.terms]) <= 50_000
 
 
 def test_every_filter_says_what_it_means() -> None:

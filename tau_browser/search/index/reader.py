@@ -11,7 +11,8 @@ from pathlib import Path
 import tantivy
 
 from tau_browser.model.context import State
-from tau_browser.search.index.catalog import VERSION, Catalog, FileRow, StandingRow
+from tau_browser.search.index import catalog as tables
+from tau_browser.search.index.catalog import Catalog, FileRow, StandingRow
 from tau_browser.search.index.folder import Files, NoIndex
 from tau_browser.search.index.postings import KEY, STEM, open_postings
 from tau_browser.search.index.selection import GroupFacts, Selection, select
@@ -186,7 +187,7 @@ class Reader:
         with self.guarded():
             self._inode = self._files.catalog.stat().st_ino
             self.catalog = Catalog(self._files.catalog)
-            if self.catalog.meta("version") != VERSION:
+            if self.catalog.meta("version") != tables.VERSION:
                 raise NoIndex("the index is of another version")
             self._load()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 import tantivy
@@ -47,7 +47,7 @@ class Writer:
         self._documents = self._characters = 0
         self.catalog.begin()
         self._repair()
-        self._next = self._committed = max(1, catalog.meta("next"))
+        self._next = max(1, catalog.meta("next"))
 
     def number(self) -> int:
         """The number of a new content."""
@@ -59,17 +59,18 @@ class Writer:
         self._touched.add(file)
 
     def put(self, content: int, groups: Iterable[int], document: Document) -> None:
-        """Index a content, in place of what was indexed under its number."""
-        if content < self._committed:
-            self._writer.delete_documents_by_term(KEY, content)
+        """Index a content whose number is new, or was dropped."""
         self._writer.add_document(written(content, groups, document))
         self._documents += 1
         self._characters += sum(len(text) for _, text in document.texts)
 
-    def drop(self, contents: Iterable[int]) -> None:
+    def drop(self, contents: Collection[int]) -> None:
         """Take contents out of the postings."""
-        for content in contents:
-            self._writer.delete_documents_by_term(KEY, content)
+        if (
+            contents
+        ):  # by a query: the library takes a number for a term to be signed, and it is not
+            which = tantivy.Query.term_set_query(schema(), KEY, [*contents])
+            self._writer.delete_documents_by_query(which)
 
     @property
     def is_due(self) -> bool:
@@ -86,7 +87,6 @@ class Writer:
         self._files.journal.unlink(missing_ok=True)
         self.catalog.begin()
         self._files.close_to_others()
-        self._committed = self._next
         self._documents = self._characters = 0
         self._touched.clear()
 
@@ -128,7 +128,7 @@ class Writer:
             for row in self.catalog.files():
                 if row.id in touched:
                     self.drop(forget(self.catalog, row.id))
-            self._next = self._committed = number
+            self._next = number
             self.commit()
         self._files.journal.unlink(missing_ok=True)
 
