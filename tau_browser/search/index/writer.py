@@ -25,6 +25,17 @@ _COMMIT_DOCUMENTS = 20_000
 _COMMIT_CHARACTERS = 64 << 20
 _STALE = 1.1  # times as many entries as when the words were written down
 
+# Errors of SQLite that say nothing about the catalog itself.
+_OUTSIDE = {
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_NOMEM,
+}
+
 
 class Damaged(Exception):
     """The index cannot be used as it is. The message says why; it can be made anew."""
@@ -168,10 +179,11 @@ def translated() -> Iterator[None]:
     """Errors of the two libraries as what they mean for the index: Full or Damaged."""
     try:
         yield
-    except (sqlite3.OperationalError, OSError) as error:
+    except OSError as error:
         raise Full(str(error)) from error
     except sqlite3.DatabaseError as error:
-        raise Damaged(str(error)) from error
+        is_outside = getattr(error, "sqlite_errorcode", 0) & 0xFF in _OUTSIDE
+        raise (Full if is_outside else Damaged)(str(error)) from error
     except ValueError as error:  # all that tantivy raises
         if "os error" in str(error):
             raise Full(str(error)) from error
