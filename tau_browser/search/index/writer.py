@@ -175,8 +175,11 @@ def writing(files: Files, *, rebuild: str = "") -> Iterator[Writer]:
 
 
 @contextmanager
-def translated() -> Iterator[None]:
-    """Errors of the two libraries as what they mean for the index: Full or Damaged."""
+def translated(*, querying: bool = False) -> Iterator[None]:
+    """Errors of the two libraries as what they mean for the index: Full or Damaged.
+
+    querying: a ValueError of tantivy may also come of a query, and then says nothing of the kind.
+    """
     try:
         yield
     except OSError as error:
@@ -187,6 +190,8 @@ def translated() -> Iterator[None]:
     except ValueError as error:  # all that tantivy raises
         if "os error" in str(error):
             raise Full(str(error)) from error
+        if querying and "corrupt" not in str(error).lower():
+            raise
         raise Damaged(str(error)) from error
     except BaseException as error:
         if type(error).__name__ == "PanicException":  # tantivy met what it thinks impossible
