@@ -7,7 +7,7 @@ from typing import Protocol
 
 import tantivy
 
-from tau_browser.search.clauses import Boosts, Clauses, Widened, every, widenings
+from tau_browser.search.clauses import Boosts, Clauses, Widened, every, some, widenings
 from tau_browser.search.documents import Part
 from tau_browser.search.index.postings import PART, TIME
 from tau_browser.search.index.selection import Selection
@@ -64,7 +64,7 @@ def widened_words(
 ) -> dict[str, Widened]:
     """Which words of a query are nowhere, and what is sought instead. A query of many words does
     without."""
-    sought = _indexed(query)
+    sought = [each for each in _indexed(query) if not each.is_exact]
     if len(sought) > _MOST_WIDENED:
         return {}
     clauses = [clauses_for(each) for each in snapshots]
@@ -105,9 +105,8 @@ class Asked:
             each = wanted_of(term)
             if term.negated and each.is_told_by_words:
                 self._conditions.append((_MUST_NOT, clauses.of(each)))
-        self._asked = [
-            (each, clauses.of(each, widened.get(each.term.text))) for each in _indexed(query)
-        ]
+        self._clauses = clauses
+        self._asked = [(each, widened.get(each.term.text)) for each in _indexed(query)]
 
     def hits(self, limit: int) -> tuple[Scored, int, int]:
         """The best entries, how many there are in all, and how many of them hold all the terms,
@@ -129,20 +128,27 @@ class Asked:
 
     def _some_of_it(self) -> tantivy.Query:
         """All phrases, and some of the words if there are no phrases."""
-        return tantivy.Query.boolean_query(
-            [
-                (_MUST if each.term.kind is Kind.PHRASE else _SHOULD, clause)
-                for each, clause in self._asked
-            ]
-        )
+        clauses: list[tuple[tantivy.Occur, tantivy.Query]] = []
+        for each, widened in self._asked:
+            any_of = self._clauses.any_of(each, widened)
+            if each.term.kind is Kind.PHRASE:
+                clauses.append((_MUST, some(any_of)))
+            else:
+                clauses += [(_SHOULD, query) for query in any_of]
+        return tantivy.Query.boolean_query(clauses)
 
     def _all_of_it(self) -> tantivy.Query:
-        return every(clause for _, clause in self._asked)
+        """All terms, ranked as some of them are."""
+        tests = every(self._clauses.test_of(*each) for each in self._asked)
+        test = tantivy.Query.const_score_query(tests, 0.0)
+        return tantivy.Query.boolean_query([(_MUST, test), (_SHOULD, self._some_of_it())])
 
     def _search(
         self, query: tantivy.Query, limit: int, *, by_time: bool = False
     ) -> tuple[Scored, int]:
-        filtered = tantivy.Query.boolean_query([(_MUST, query), *self._conditions])
+        filtered = query
+        if self._conditions:
+            filtered = tantivy.Query.boolean_query([(_MUST, query), *self._conditions])
         order = TIME if by_time else None
         found = self._snapshot.searcher.search(filtered, limit, order_by_field=order)
         keys = self._snapshot.keys([address for _, address in found.hits])

@@ -215,7 +215,7 @@ def test_anything_parses_or_says_where_it_does_not(text: str) -> None:
 )
 def test_long_queries_are_read_in_one_go(unit: str) -> None:
     query = parse(unit * (100_000 // len(unit)), typing=True)
-    assert all(term.is_exact in (True, False) for term in query.terms)
+    assert len([term.is_exact for term in query.terms]) <= 50_000
 
 
 def test_every_filter_says_what_it_means() -> None:

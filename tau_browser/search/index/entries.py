@@ -114,6 +114,7 @@ class FileEntries:
             for at, content in enumerate(contents)
             if before.get(content) != after[content]
         }
+        self._writer.drop(due.keys() - new)
         errors = (columns.flags[places] & Flag.ERROR) != 0
         for content, at in due.items():
             document = document_of(records[at], is_error=bool(errors[at]))
@@ -150,7 +151,7 @@ class FileEntries:
         for content in contents:
             if content in left:
                 self._write_again(content, left[content])
-        self._writer.drop(content for content in contents if content not in left)
+        self._writer.drop([content for content in contents if content not in left])
 
     def _write_again(self, content: int, standings: list[StandingRow]) -> None:
         """Index a content that no longer stands where it stood, from where it stands still."""
@@ -165,6 +166,7 @@ class FileEntries:
             if self._catalog.numbers([content_of(record)]).get(content_of(record)) == content:
                 groups = {row.group for row in standings}
                 document = document_of(record, is_error=is_error(record))
+                self._writer.drop([content])
                 self._writer.put(content, groups, document)
                 return
 

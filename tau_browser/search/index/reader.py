@@ -11,7 +11,8 @@ from pathlib import Path
 import tantivy
 
 from tau_browser.model.state import State
-from tau_browser.search.index.catalog import VERSION, Catalog, FileRow, StandingRow
+from tau_browser.search.index import catalog as tables
+from tau_browser.search.index.catalog import Catalog, FileRow, StandingRow
 from tau_browser.search.index.folder import Files, NoIndex
 from tau_browser.search.index.postings import KEY, STEM, open_postings
 from tau_browser.search.index.selection import GroupFacts, Selection, select
@@ -60,7 +61,7 @@ class Reader:
 
     def refresh(self) -> bool:
         """Go on to the last commit; returns whether there was a new one. Raises NoIndex."""
-        with self.guarded():
+        with self.guarded(querying=False):
             if self._inode != self._files.catalog.stat().st_ino:  # made anew meanwhile
                 self.close()
                 self._open()
@@ -179,10 +180,10 @@ class Reader:
         return list(self._groups.files.values())
 
     @contextmanager
-    def guarded(self) -> Iterator[None]:
-        """Errors of the libraries as NoIndex."""
+    def guarded(self, *, querying: bool = True) -> Iterator[None]:
+        """Errors of the libraries as NoIndex. querying: see `translated`."""
         try:
-            with translated():
+            with translated(querying=querying):
                 yield
         except Damaged as error:
             self._files.mark_damaged(str(error))
@@ -193,10 +194,10 @@ class Reader:
     def _open(self) -> None:
         if not self._files.catalog.exists():
             raise NoIndex("nothing is indexed yet")
-        with self.guarded():
+        with self.guarded(querying=False):
             self._inode = self._files.catalog.stat().st_ino
             self.catalog = Catalog(self._files.catalog)
-            if self.catalog.meta("version") != VERSION:
+            if self.catalog.meta("version") != tables.VERSION:
                 raise NoIndex("the index is of another version")
             self._load()
 

@@ -114,5 +114,5 @@ def _query(condition: Filter) -> tantivy.Query:
         tantivy.FieldType.Integer,
         lower_bound=value if is_start else None,
         upper_bound=None if is_start else value,
-        include_upper=False,
+        include_upper=is_start,  # an end that is open must be said to be included
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 import tantivy
@@ -24,6 +24,17 @@ from tau_browser.search.vocabulary import words_of
 _COMMIT_DOCUMENTS = 20_000
 _COMMIT_CHARACTERS = 64 << 20
 _STALE = 1.1  # times as many entries as when the words were written down
+
+# Errors of SQLite that say nothing about the catalog itself.
+_OUTSIDE = {
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_NOMEM,
+}
 
 
 class Damaged(Exception):
@@ -44,11 +55,10 @@ class Writer:
         self._postings = open_postings(str(files.postings))
         self._writer = writer(self._postings)
         self._touched: set[int] = set()
-        self._put: set[int] = set()  # contents that were put since the last commit
         self._documents = self._characters = 0
         self.catalog.begin()
         self._repair()
-        self._next = self._committed = max(1, catalog.meta("next"))
+        self._next = max(1, catalog.meta("next"))
 
     def number(self) -> int:
         """The number of a new content."""
@@ -60,22 +70,18 @@ class Writer:
         self._touched.add(file)
 
     def put(self, content: int, groups: Iterable[int], document: Document) -> None:
-        """Index a content, in place of what was indexed under its number."""
-        if content < self._committed or content in self._put:
-            self._delete(content)
-        self._put.add(content)
+        """Index a content whose number is new, or was dropped."""
         self._writer.add_document(written(content, groups, document))
         self._documents += 1
         self._characters += sum(len(text) for _, text in document.texts)
 
-    def drop(self, contents: Iterable[int]) -> None:
+    def drop(self, contents: Collection[int]) -> None:
         """Take contents out of the postings."""
-        for content in contents:
-            self._delete(content)
-
-    def _delete(self, content: int) -> None:
-        # not by term: the library takes the number for a signed one, and deletes nothing
-        self._writer.delete_documents_by_query(tantivy.Query.term_query(schema(), KEY, content))
+        if (
+            contents
+        ):  # by a query: the library takes a number for a term to be signed, and it is not
+            which = tantivy.Query.term_set_query(schema(), KEY, [*contents])
+            self._writer.delete_documents_by_query(which)
 
     @property
     def is_due(self) -> bool:
@@ -92,10 +98,8 @@ class Writer:
         self._files.journal.unlink(missing_ok=True)
         self.catalog.begin()
         self._files.close_to_others()
-        self._committed = self._next
         self._documents = self._characters = 0
         self._touched.clear()
-        self._put.clear()
 
     def write_words(self) -> None:
         """Write down the words of the index anew, if it has grown enough for it to be worth it."""
@@ -135,7 +139,7 @@ class Writer:
             for row in self.catalog.files():
                 if row.id in touched:
                     self.drop(forget(self.catalog, row.id))
-            self._next = self._committed = number
+            self._next = number
             self.commit()
         self._files.journal.unlink(missing_ok=True)
 
@@ -171,17 +175,23 @@ def writing(files: Files, *, rebuild: str = "") -> Iterator[Writer]:
 
 
 @contextmanager
-def translated() -> Iterator[None]:
-    """Errors of the two libraries as what they mean for the index: Full or Damaged."""
+def translated(*, querying: bool = False) -> Iterator[None]:
+    """Errors of the two libraries as what they mean for the index: Full or Damaged.
+
+    querying: a ValueError of tantivy may also come of a query, and then says nothing of the kind.
+    """
     try:
         yield
-    except (sqlite3.OperationalError, OSError) as error:
+    except OSError as error:
         raise Full(str(error)) from error
     except sqlite3.DatabaseError as error:
-        raise Damaged(str(error)) from error
+        is_outside = getattr(error, "sqlite_errorcode", 0) & 0xFF in _OUTSIDE
+        raise (Full if is_outside else Damaged)(str(error)) from error
     except ValueError as error:  # all that tantivy raises
         if "os error" in str(error):
             raise Full(str(error)) from error
+        if querying and "corrupt" not in str(error).lower():
+            raise
         raise Damaged(str(error)) from error
     except BaseException as error:
         if type(error).__name__ == "PanicException":  # tantivy met what it thinks impossible
