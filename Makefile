@@ -16,7 +16,7 @@ DEV := $(VENV)/.dev-installed
 help:
 	@echo "make run [ARGS=...]   start tau-browse from this checkout"
 	@echo "make test             lint, types, import rules and tests"
-	@echo "make bench            measure, and print the numbers"
+	@echo "make bench            measure, and print the numbers (ARGS=--search=100000: of the search)"
 	@echo "make eval             print how well searches find what they should (ARGS=--rerank: the extra too)"
 	@echo "make screenshots      draw the pictures in the documentation again"
 	@echo "make format           format the code and sort its imports"
@@ -41,7 +41,7 @@ unit: $(DEV)
 	$(BIN)/python -m pytest -n auto
 
 bench: $(DEV)
-	$(BIN)/python -m tests.benchmarks
+	$(BIN)/python -m tests.benchmarks $(ARGS)
 
 # One thread for the processor's library of linear algebra: more only get in each other's way.
 eval: $(DEV)

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import tempfile
 from pathlib import Path
+from typing import NoReturn
 
 from tests.benchmarks import reading, screen, starting
 from tests.benchmarks.sessions import chain, fan, forked, write_session
@@ -17,9 +18,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--entries", type=int, default=1_000_000)
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "tau-bench")
+    parser.add_argument(
+        "--search", type=int, metavar="N", help="measure the search instead, over N entries"
+    )
     arguments = parser.parse_args()
     folder, entries = arguments.folder, arguments.entries
 
+    if arguments.search:
+        from tests.benchmarks import searching
+
+        show(searching.figures(folder, arguments.search))
     large = write_session(folder / f"forked-{entries}.jsonl", entries, forked())
     small = write_session(folder / "forked-1000.jsonl", 1000, forked())
     deep = write_session(folder / "deep-50000.jsonl", 50_000, chain)
@@ -31,6 +39,11 @@ def main() -> None:
         *asyncio.run(screen.figures(small, large)),
         *starting.figures(folder),
     ]
+    show(figures)
+
+
+def show(figures: list[Figure]) -> NoReturn:
+    """Print a table, and end with 1 if a limit is passed."""
     print_table(figures)
     raise SystemExit(any(figure.missed for figure in figures))
 

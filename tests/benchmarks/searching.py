@@ -28,17 +28,16 @@ from tests.eval import corpus
 
 _IN_A_SESSION = 1000
 _ROUNDS = 15
+# Only kinds for which tantivy, asked plainly, looks for the same: it knows no parts of identifiers,
+# no CJK and no typos.
 _QUERIES = {
     "a common word": ["cache", "request", "session", "test", "path"],
     "words": ["retry timeout", "slow query index", "worker lock release"],
-    "an identifier": ["read_cache", "TokenStore", "load_session_path"],
     "a phrase": ['"did not need to change"', '"most recent call last"'],
     "a sentence": [
         "why does the worker forget what it was doing after a restart",
         "how can the list be made faster when there are many files",
     ],
-    "CJK": ["缓存", "索引"],
-    "a typo": ["requst", "sesion", "timeuot"],
 }
 
 
