@@ -77,10 +77,8 @@ class Clauses:
             return _terms(wanted.signed)
         if not wanted.runs:
             return self._tokens(wanted) if wanted.tokens else []
-        asked = [_run(run, wanted.is_exact) for run in wanted.runs]
-        if wanted.tokens:
-            asked.append(some(self._tokens(wanted)))
-        return [every(asked)]
+        runs = [_run(run, wanted.is_exact) for run in wanted.runs]
+        return [every([*runs, *map(self._word, wanted.tokens)])]
 
     def test_of(self, wanted: Wanted, widened: Widened | None = None) -> tantivy.Query:
         """What matches the same entries as `of`, with scores that mean nothing, but faster."""
@@ -103,6 +101,10 @@ class Clauses:
             return self._in_parts(lambda part: _any_of(part, widened.words))
         first, *middle, last = map(_spelled, wanted.tokens)
         return self._phrase_of_patterns([f".*{first}", *middle, f"{last}.*"])
+
+    def _word(self, token: str) -> tantivy.Query:
+        """A word between stretches without spaces."""
+        return some(self._in_parts(lambda part: _term(part, token)))
 
     def _tokens(self, wanted: Wanted) -> list[tantivy.Query]:
         tokens = wanted.tokens

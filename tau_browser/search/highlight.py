@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from tau_browser.search.analysis import fold_words, pairs, stem
+from tau_browser.search.analysis import fold_form, fold_words, pairs, stem, unspaced
 from tau_browser.search.clauses import How, Widened
 from tau_browser.search.find import Span
 from tau_browser.search.folding import Folded
@@ -19,7 +19,7 @@ from tau_browser.search.matching import pattern_for
 from tau_browser.search.query import Query, Term
 from tau_browser.search.words import Wanted, wanted, wanted_of
 
-_GAP = r"[\W_]*"
+_GAP = r"([\W_]*)"
 _SHORTEST_ROOT = 3
 
 _Spans = Callable[["_Text"], Iterable[Span]]
@@ -101,9 +101,13 @@ def _of_tokens(each: Wanted, widened: Widened | None) -> list[_Spans]:
     if widened and widened.how is How.TYPO:
         return [_phrase([word], begins=True, ends=True) for word in widened.words]
     inside = widened is not None
+    if each.runs:  # between them the words stand alone
+        return [_phrase([token], begins=True, ends=True) for token in each.tokens]
     found = [_phrase(each.tokens, begins=not inside, ends=not inside and not each.is_prefix)]
     if len(each.tokens) == 1 and not each.is_exact and not inside:
         found.append(_of_stem(each.tokens[0]))
+        if each.parts:
+            found.append(_phrase(each.parts, begins=True, ends=not each.is_prefix))
     return found
 
 
@@ -124,14 +128,20 @@ def _phrase(tokens: list[str], *, begins: bool, ends: bool) -> _Spans:
         at = 0
         while match := pattern.search(text.folded, at):
             start, stop = text.back(*match.span())
-            good = (not begins or _is_edge(text.stored, start)) and (
-                not ends or _is_edge(text.stored, stop)
-            )
+            edges = [*[start] * begins, *_joints(match, text), *[stop] * ends]
+            good = all(_is_edge(text.stored, edge) for edge in edges)
             if good:
                 yield start, stop
             at = match.end() if good else match.start() + 1
 
     return find
+
+
+def _joints(match: re.Match[str], text: _Text) -> Iterator[int]:
+    """Where two words follow each other with nothing between."""
+    for group in range(1, match.re.groups + 1):
+        if not match[group]:
+            yield text.back(match.start(group), match.start(group) + 1)[0]
 
 
 def _of_stem(token: str) -> _Spans:
@@ -176,8 +186,10 @@ def _is_edge(text: str, at: int) -> bool:
         before -= 1
     if not (before >= 0 and at < len(text)):
         return True
-    left, right = text[before], text[at]
+    left, right = fold_form(text[before])[-1:], fold_form(text[at])[:1]
     if not (left.isalnum() and right.isalnum()):
+        return True
+    if bool(unspaced(left)) != bool(unspaced(right)):
         return True
     if left.isnumeric() != right.isnumeric() or (not left.isupper() and right.isupper()):
         return True
