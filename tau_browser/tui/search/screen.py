@@ -153,7 +153,9 @@ class SearchScreen(Screen[Chosen | None]):
         self._unanswered = False
         if query is None or query.is_blank:
             self._question = None
-            if query is not None:
+            if query is None:
+                self._show_title()  # what is shown is no longer what is asked for
+            else:
                 self._forget()
             return
         self._put(searching.Question(self._generation, query, _LIMITS[0]), _TYPED_AFTER)
@@ -167,7 +169,7 @@ class SearchScreen(Screen[Chosen | None]):
         self._results.notice = _NO_QUERY
         self._results.clear()
         self._preview.highlight(None)
-        self.query_one("#results-title", Bar).show("Results")
+        self._show_title()
         self._show_status()
 
     @work(exclusive=True, group="search", exit_on_error=False)
@@ -190,8 +192,7 @@ class SearchScreen(Screen[Chosen | None]):
             self._preview.highlight(QueryPattern(event.question.query).spans)
         self._results.notice = "nothing found" if event.is_last else "nothing with these words yet"
         self._results.show(event.results, anew=anew)
-        title = f"Results · {wording.found_in(event.results)}"
-        self.query_one("#results-title", Bar).show(title)
+        self._show_title()
         self._show_status()
 
     def on_unanswered(self, event: searching.Unanswered) -> None:
@@ -329,6 +330,13 @@ class SearchScreen(Screen[Chosen | None]):
         summaries = [listed.summary for listed in self._sessions().values() if listed.summary]
         projects = dict.fromkeys(summary.cwd for summary in summaries if summary.cwd)
         return {"project": [*projects], "store": [self.app.target.store.name]}
+
+    def _show_title(self) -> None:
+        title = "Results"
+        if self._answer is not None:
+            of = "" if self._question else f" of {safe_line(self._answer.query.text)}"
+            title += f"{of} · {wording.found_in(self._answer)}"
+        self.query_one("#results-title", Bar).show(title)
 
     def _show_status(self) -> None:
         parts = [self._index_said]
