@@ -97,13 +97,13 @@ def test_find_while_typing(snap_compare: Compare) -> None:
 @pytest.mark.parametrize("size", [WIDE, MEDIUM], ids=["140x40", "80x24"])
 def test_search(snap_compare: Compare, size: tuple[int, int], tmp_path: Path) -> None:
     app = browse(home_in(tmp_path))
-    before = pressing("s", *'role:user "retry"', "enter")
+    before = pressing("s", *'"jmfts"', "enter", "j")
     assert snap_compare(app, terminal_size=size, run_before=before)
 
 
 def test_only_hits(snap_compare: Compare) -> None:
-    before = pressing("slash", *"retry", "enter", "F")
-    assert snap_compare(opened("2a0c3b50"), terminal_size=WIDE, run_before=before)
+    before = pressing("slash", *"session", "enter", "F")
+    assert snap_compare(opened(), terminal_size=WIDE, run_before=before)
 
 
 def test_model_view(snap_compare: Compare) -> None:

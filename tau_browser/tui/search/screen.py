@@ -43,7 +43,7 @@ _LIMITS = (50, 200, 1000)
 """Hits that are asked for: the next more as often as the end of them is reached."""
 _WIDE = 110  # columns from which the preview stands beside the results
 _MEDIUM = (60, 16)  # columns and lines from which it stands below
-_HINTS = "Enter open · Tab next pane · / query · y copy · Ctrl+T pause indexing · Esc back"
+_HINTS = "Enter open · Tab pane · / query · y copy · Ctrl+T pause indexing · Esc back"
 _NO_QUERY = "type to search all sessions"
 
 
@@ -285,7 +285,7 @@ class SearchScreen(Screen[Chosen | None]):
             title.show(safe_line(event.reason) or "the entry is no longer where it was found")
             return
         self._preview.show(session, places[0], hit.state.word)
-        title.show(_where(session, places[0], hit))
+        title.show(_where(session, places[0]))
 
     # What the keys do
 
@@ -355,10 +355,9 @@ def _places_at(session: Session, start: int) -> list[int]:
     return places
 
 
-def _where(session: Session, place: int, hit: Hit) -> str:
-    """Who speaks, how the entry stands to the leaf, and whose turn it is in."""
-    parts = [f"{safe_line(hit.speaker)} {safe_line(hit.entry)}", hit.state.word]
+def _where(session: Session, place: int) -> str:
+    """Under what turn an entry stands, by what the person asked in it."""
     turn = int(session.outline.turn[place])
-    if turn not in (NOWHERE, place):
-        parts.append(f"in the turn: {label_of(session, turn, session.record(turn))}")
-    return " · ".join(parts)
+    if turn in (NOWHERE, place):
+        return "Entry"
+    return f"Entry · in the turn {label_of(session, turn, session.record(turn))}"
