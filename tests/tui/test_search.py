@@ -359,6 +359,14 @@ async def test_queries_are_remembered(app: BrowserApp, tmp_path: Path) -> None:
         assert search_screen(again).query_one("QueryLine Input").value == ""
 
 
+async def test_what_matched_is_in_view_however_narrow_the_row(app: BrowserApp) -> None:
+    async with app.run_test(size=MEDIUM) as pilot:
+        await settle(pilot)
+        await search(pilot, '"valueerror"')
+        rows = [line for line in lines(app) if "bm25 #" in line]
+        assert rows and all("ValueError" in row for row in rows)
+
+
 async def test_hostile_text_acts_nowhere(tmp_path: Path) -> None:
     folder = tmp_path / "hostile"
     folder.mkdir()
