@@ -22,9 +22,8 @@ def tree_title(tree: TreeView, name: str, *remarks: str) -> str:
     if (at := tree.model_view_at) is not None:
         seen, path = len(fold_at(session, at).context), int(session.tree.depth[at])
         return f"Model view at {safe_line(session.entry_id(at))} · {seen:,} of {path:,} entries"
-    parts = [safe_line(name), counted(len(session), "entry")]
-    if tree.filtered:
-        parts.append("only hits and what leads to them (F)")
+    entries = counted(len(session), "entry")
+    parts = [safe_line(name), f"only hits of {entries}" if tree.filtered else entries]
     if forks := len(session.tree.forks):
         parts.append(counted(forks, "fork"))
     if findings := len(session.diagnostics):

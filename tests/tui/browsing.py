@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 
 from textual.app import App
@@ -13,8 +15,11 @@ from tau_browser.stores.targets import Target, store_over
 from tau_browser.tui.app import BrowserApp
 from tau_browser.tui.browser import BrowserScreen
 from tau_browser.tui.entry import EntryPane
+from tau_browser.tui.search.results_view import ResultsView
+from tau_browser.tui.search.screen import SearchScreen
 from tau_browser.tui.session_list import SessionList
 from tau_browser.tui.tree_view import TreeView
+from tests.conftest import DATA
 
 WIDE = (140, 40)
 MEDIUM = (80, 24)
@@ -26,6 +31,26 @@ def browse(root: Path | str, opened: Path | str | None = None, **options: object
     target = Target(store_over([str(root)], None), str(opened) if opened else None)
     settings = Settings(Path("config.toml"), keys=options.pop("keys", {}))  # type: ignore[arg-type]
     return BrowserApp(target, settings, {}, **options)  # type: ignore[arg-type]
+
+
+def home_in(folder: Path) -> Path:
+    """A copy of the home store in which no two files are of the same age: equal scores are told
+    apart by what was indexed first, which is what changed last."""
+    home = folder / "home"
+    shutil.copytree(DATA / "tau" / "home", home)
+    for at, path in enumerate(sorted(home.rglob("*.jsonl"))):
+        os.utime(path, (1_800_000_000 + at, 1_800_000_000 + at))
+    return home
+
+
+def search_screen(app: BrowserApp) -> SearchScreen:
+    screen = app.screen
+    assert isinstance(screen, SearchScreen)
+    return screen
+
+
+def results(app: BrowserApp) -> ResultsView:
+    return search_screen(app).query_one(ResultsView)
 
 
 async def settle(pilot: Pilot[None]) -> None:

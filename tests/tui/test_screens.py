@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from tau_browser.tui.app import BrowserApp
 from tests.conftest import DATA
-from tests.tui.browsing import MEDIUM, SMALL, WIDE, browse, press, settle
+from tests.tui.browsing import MEDIUM, SMALL, WIDE, browse, home_in, press, settle
 
 HOME = DATA / "tau" / "home"
 SESSIONS = HOME / "sessions" / "--home-dev-demo--"
@@ -92,6 +92,18 @@ def test_find(snap_compare: Compare) -> None:
 def test_find_while_typing(snap_compare: Compare) -> None:
     before = pressing("slash", *"store")
     assert snap_compare(opened(), terminal_size=MEDIUM, run_before=before)
+
+
+@pytest.mark.parametrize("size", [WIDE, MEDIUM], ids=["140x40", "80x24"])
+def test_search(snap_compare: Compare, size: tuple[int, int], tmp_path: Path) -> None:
+    app = browse(home_in(tmp_path))
+    before = pressing("s", *'"jmfts"', "enter", "j")
+    assert snap_compare(app, terminal_size=size, run_before=before)
+
+
+def test_only_hits(snap_compare: Compare) -> None:
+    before = pressing("slash", *"session", "enter", "F")
+    assert snap_compare(opened(), terminal_size=WIDE, run_before=before)
 
 
 def test_model_view(snap_compare: Compare) -> None:

@@ -300,8 +300,8 @@ class EntryPane(ScrollView, can_focus=True):
     @work(exclusive=True, group="entry")
     async def _draw_after(self, delay: float, generation: int) -> None:
         await asyncio.sleep(delay)
-        if self._job is None or generation != self._generation:
-            return
+        if self._job is None or generation != self._generation or not self._width:
+            return  # without a width it has been hidden meanwhile
         job = replace(
             self._job,
             width=self._width,

@@ -6,8 +6,11 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from rich.cells import cell_len
+
 from tau_browser.model.state import State
 from tau_browser.model.text import counted, safe_line
+from tau_browser.search.find import Span
 from tau_browser.search.results import Hit, Results
 from tau_browser.tui.glyphs import Glyphs
 from tau_browser.tui.rows_view import Piece, RowsView
@@ -88,7 +91,9 @@ class ResultsView(RowsView):
 
     def draw(self, row: int, width: int) -> tuple[list[Piece], list[Piece]]:
         item = self._rows[row]
-        return self._draw_head(item.hits) if item.is_head else self._draw_hit(item.hits[0])
+        if item.is_head:
+            return self._draw_head(item.hits)
+        return self._draw_hit(item.hits[0], width)
 
     def _draw_head(self, hits: list[Hit]) -> tuple[list[Piece], list[Piece]]:
         standing = hits[0].standing
@@ -96,7 +101,7 @@ class ResultsView(RowsView):
         right = [(f" {safe_line(standing.cwd)}", "dim"), (f" {counted(len(hits), 'hit')}", "dim")]
         return [(safe_line(title), "strong")], right
 
-    def _draw_hit(self, hit: Hit) -> tuple[list[Piece], list[Piece]]:
+    def _draw_hit(self, hit: Hit, width: int) -> tuple[list[Piece], list[Piece]]:
         shade = "dim" if hit.state in (State.ABANDONED, State.FOLDED) else ""
         style = "warning" if hit.state in _WARNED else "dim"
         sign = self.glyphs.speakers.get(hit.speaker.split(" ")[0]) or self.glyphs.speakers["other"]
@@ -113,15 +118,30 @@ class ResultsView(RowsView):
         if hit.also_in:
             copies = "copy" if len(hit.also_in) == 1 else "copies"
             right.append((f" +{len(hit.also_in)} {copies}", "dim"))
-        return [*left, *_snippet(hit, shade)], right
+        room = width - _cells(left) - min(_cells(right), width // 2)
+        return [*left, *self._snippet(hit, shade, room)], right
+
+    def _snippet(self, hit: Hit, shade: str, room: int) -> list[Piece]:
+        """What was found, cut at its start where else the first mark would not be in view."""
+        text, marks = hit.snippet.text, hit.snippet.marks
+        if not text:
+            return [(_GONE, "warning")]
+        at = 0
+        pieces: list[Piece] = []
+        if marks and cell_len(text[: marks[0][1]]) >= room:
+            at = max(0, marks[0][0] - room // 4)
+            pieces.append((self.glyphs.more, shade))
+        return [*pieces, *_marked(text, marks, at, shade)]
 
 
-def _snippet(hit: Hit, shade: str) -> list[Piece]:
-    text, at = hit.snippet.text, 0
-    if not text:
-        return [(_GONE, "warning")]
+def _marked(text: str, marks: list[Span], at: int, shade: str) -> list[Piece]:
+    """A text from some place on, with its marks."""
     pieces: list[Piece] = []
-    for start, stop in hit.snippet.marks:
+    for start, stop in marks:
         pieces += [(text[at:start], shade), (text[start:stop], "hit")]
         at = stop
     return [*pieces, (text[at:], shade)]
+
+
+def _cells(pieces: list[Piece]) -> int:
+    return sum(cell_len(text) for text, _ in pieces)

@@ -43,7 +43,7 @@ _LIMITS = (50, 200, 1000)
 """Hits that are asked for: the next more as often as the end of them is reached."""
 _WIDE = 110  # columns from which the preview stands beside the results
 _MEDIUM = (60, 16)  # columns and lines from which it stands below
-_HINTS = "Enter open · Tab next pane · / query · y copy · Ctrl+T pause indexing · Esc back"
+_HINTS = "Enter open · Tab pane · / query · y copy · Ctrl+T pause indexing · Esc back"
 _NO_QUERY = "type to search all sessions"
 
 
@@ -153,7 +153,9 @@ class SearchScreen(Screen[Chosen | None]):
         self._unanswered = False
         if query is None or query.is_blank:
             self._question = None
-            if query is not None:
+            if query is None:
+                self._show_title()  # what is shown is no longer what is asked for
+            else:
                 self._forget()
             return
         self._put(searching.Question(self._generation, query, _LIMITS[0]), _TYPED_AFTER)
@@ -167,7 +169,7 @@ class SearchScreen(Screen[Chosen | None]):
         self._results.notice = _NO_QUERY
         self._results.clear()
         self._preview.highlight(None)
-        self.query_one("#results-title", Bar).show("Results")
+        self._show_title()
         self._show_status()
 
     @work(exclusive=True, group="search", exit_on_error=False)
@@ -190,8 +192,7 @@ class SearchScreen(Screen[Chosen | None]):
             self._preview.highlight(QueryPattern(event.question.query).spans)
         self._results.notice = "nothing found" if event.is_last else "nothing with these words yet"
         self._results.show(event.results, anew=anew)
-        title = f"Results · {wording.found_in(event.results)}"
-        self.query_one("#results-title", Bar).show(title)
+        self._show_title()
         self._show_status()
 
     def on_unanswered(self, event: searching.Unanswered) -> None:
@@ -284,7 +285,7 @@ class SearchScreen(Screen[Chosen | None]):
             title.show(safe_line(event.reason) or "the entry is no longer where it was found")
             return
         self._preview.show(session, places[0], hit.state.word)
-        title.show(_where(session, places[0], hit))
+        title.show(_where(session, places[0]))
 
     # What the keys do
 
@@ -330,6 +331,13 @@ class SearchScreen(Screen[Chosen | None]):
         projects = dict.fromkeys(summary.cwd for summary in summaries if summary.cwd)
         return {"project": [*projects], "store": [self.app.target.store.name]}
 
+    def _show_title(self) -> None:
+        title = "Results"
+        if self._answer is not None:
+            of = "" if self._question else f" of {safe_line(self._answer.query.text)}"
+            title += f"{of} · {wording.found_in(self._answer)}"
+        self.query_one("#results-title", Bar).show(title)
+
     def _show_status(self) -> None:
         parts = [self._index_said]
         if self._answer is not None:
@@ -347,10 +355,9 @@ def _places_at(session: Session, start: int) -> list[int]:
     return places
 
 
-def _where(session: Session, place: int, hit: Hit) -> str:
-    """Who speaks, how the entry stands to the leaf, and whose turn it is in."""
-    parts = [f"{safe_line(hit.speaker)} {safe_line(hit.entry)}", hit.state.word]
+def _where(session: Session, place: int) -> str:
+    """Under what turn an entry stands, by what the person asked in it."""
     turn = int(session.outline.turn[place])
-    if turn not in (NOWHERE, place):
-        parts.append(f"in the turn: {label_of(session, turn, session.record(turn))}")
-    return " · ".join(parts)
+    if turn in (NOWHERE, place):
+        return "Entry"
+    return f"Entry · in the turn {label_of(session, turn, session.record(turn))}"

@@ -10,6 +10,7 @@ from tau_browser.model.text import counted, safe_line
 from tau_browser.search.query import BadQuery, Kind, Query, Term
 from tau_browser.search.results import Coverage, Results
 
+_ENOUGH = 50  # cells of a message that tell what is wrong
 _SHOWN = {
     Kind.WORD: "{}",
     Kind.PREFIX: "{}…",
@@ -34,14 +35,14 @@ def meaning_of(query: Query) -> str:
 
 
 def fault_of(error: BadQuery, text: str, width: int) -> str:
-    """What is wrong with a query, under the place where it is wrong if there is room for it.
-    width: cells, of which the query has the same."""
+    """What is wrong with a query, under the place where it is wrong if there is room for most of
+    it. width: cells, of which the query has the same."""
     before = cell_len(safe_line(text[: error.start]))
     carets = "^" * max(1, cell_len(safe_line(text[error.start : error.stop])))
-    below = f"{' ' * before}{carets} {safe_line(str(error))}"
-    if cell_len(below) <= width:
-        return below
-    return f"at character {error.start + 1}: {safe_line(str(error))}"
+    said = safe_line(str(error))
+    if before + len(carets) + min(cell_len(said), _ENOUGH) <= width:
+        return f"{' ' * before}{carets} {said}"
+    return f"at character {error.start + 1}: {said}"
 
 
 def found_in(results: Results) -> str:

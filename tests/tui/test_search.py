@@ -1,0 +1,389 @@
+"""What a person does to search all sessions, and what they then see."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from textual import events
+from textual.pilot import Pilot
+
+from tau_browser import config
+from tau_browser.search.engine import Engine
+from tau_browser.search.index.folder import Files
+from tau_browser.search.query import BadQuery, parse
+from tau_browser.tui.app import BrowserApp
+from tau_browser.tui.browser import BrowserScreen
+from tau_browser.tui.copy_menu import CopyMenu
+from tau_browser.tui.entry import EntryPane
+from tau_browser.tui.search import searching, wording
+from tau_browser.tui.search.screen import SearchScreen
+from tests.conftest import HEADER, log_of, message
+from tests.tui.browsing import (
+    MEDIUM,
+    SMALL,
+    WIDE,
+    browse,
+    chosen,
+    home_in,
+    lines,
+    press,
+    results,
+    search_screen,
+    settle,
+    text,
+    tree,
+)
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> BrowserApp:
+    return browse(home_in(tmp_path), cache_folder=tmp_path / "index")
+
+
+async def search(pilot: Pilot[None], query: str) -> None:
+    """Open the search and type a query, key by key."""
+    await press(pilot, "s")
+    await pilot.press(*query)
+    await settle(pilot)
+
+
+def selected(app: BrowserApp) -> tuple[str, str]:
+    hit = results(app).selected
+    assert hit is not None
+    return hit.standing.path, hit.entry
+
+
+async def test_the_first_use_makes_the_index_and_finds(app: BrowserApp) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await search(pilot, "retry policy")
+        assert "What is our retry policy?" in text(app)
+        assert "bm25 #1" in text(app)
+        assert "19 sessions · 332 entries" in lines(app)[-2]
+        assert "of 290 embedded" in lines(app)[-2]
+
+
+async def test_what_is_typed_at_once_all_goes_into_the_query(app: BrowserApp) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        for key in "sqjretry":
+            app.post_message(events.Key(key, key))
+        await settle(pilot)
+        assert " search qjretry" in lines(app)[0]
+
+
+async def test_a_query_is_explained_and_filters_are_completed(app: BrowserApp) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await search(pilot, "ro")
+        assert "Tab role:" in lines(app)[1]
+        await press(pilot, "tab", *"us")
+        assert "Tab user" in lines(app)[1]
+        await press(pilot, "tab", *" retry")
+        assert lines(app)[0].startswith(" search role:user retry")
+        assert "retry… · only role:user · by words and by meaning" in lines(app)[1]
+        assert {hit.speaker for hit in app_hits(app)} == {"user"}
+        await press(pilot, "tab")
+        assert results(app).has_focus
+
+
+def app_hits(app: BrowserApp) -> list:
+    return [row.hits[0] for row in results(app)._rows if not row.is_head]
+
+
+async def test_a_bad_query_is_explained_where_it_is_wrong(app: BrowserApp) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await search(pilot, "retry ")
+        await press(pilot, *"since:never")
+        at = lines(app)[0].index("since:never")
+        assert lines(app)[1][at:].startswith("^^^^^^^^^^^ since: cannot be 'never'")
+        assert "Results of retry" in text(app), "what is shown is what was asked before"
+
+
+def test_a_fault_that_stands_far_to_the_right_is_told_in_words() -> None:
+    query = "x" * 60 + " role:me"
+    with pytest.raises(BadQuery) as caught:
+        parse(query)
+    assert wording.fault_of(caught.value, query, 80).startswith("at character 62: role: cannot be")
+
+
+@pytest.mark.parametrize(
+    ("query", "meaning"),
+    [
+        ('"ssh port" -telnet', '"ssh port" · without telnet · exactly so'),
+        ("is:error since:2026-01-01", "everything · only is:error since:2026-01-01"),
+        (r"/a\d+/", r"/a\d+/ · exactly so"),
+        ("two words", "two + words · by words and by meaning"),
+        ("a\x1b]b", "a␛]b · by words and by meaning"),
+        ("", ""),
+    ],
+)
+def test_the_meaning_of_a_query(query: str, meaning: str) -> None:
+    assert wording.meaning_of(parse(query)) == meaning
+
+
+async def test_nothing_found_says_so(app: BrowserApp) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await search(pilot, '"zebra crossing"')
+        assert "nothing found" in text(app)
+        assert "0 hits in 0 sessions" in text(app)
+        await press(pilot, "enter", "enter")
+        assert isinstance(app.screen, SearchScreen)
+
+
+async def test_a_better_answer_leaves_the_selection_on_its_hit(app: BrowserApp) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await search(pilot, "retry")
+        screen = search_screen(app)
+        await press(pilot, "enter", "G")
+        before = selected(app)
+        answer, question = screen._answer, screen._question
+        assert answer is not None and question is not None
+        answer.hits.reverse()
+        screen.post_message(searching.Answered(question, answer))
+        await settle(pilot)
+        assert selected(app) == before
+        assert results(app).cursor < results(app).row_count() - 1
+
+
+async def test_an_answer_that_comes_late_is_not_shown(app: BrowserApp) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await search(pilot, "retry")
+        screen = search_screen(app)
+        late = searching.Answered(screen._question, screen._answer)
+        await press(pilot, *" jitter")
+        shown = text(app)
+        screen.post_message(late)
+        screen.post_message(searching.Unanswered(late.question, "too late"))
+        await settle(pilot)
+        assert text(app) == shown
+
+
+async def test_enter_opens_the_session_at_the_entry_and_n_goes_through_all_hits(
+    app: BrowserApp,
+) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await search(pilot, '"retry"')
+        found = app_hits(app)
+        assert len({hit.standing.path for hit in found}) > 1
+        await press(pilot, "enter", "j", "enter")
+        assert isinstance(app.screen, BrowserScreen)
+        assert chosen(app) in {hit.entry for hit in found}
+        assert tree(app).pattern is not None
+        assert "of 2 sessions" in text(app)
+        seen = set()
+        for _ in range(len(found)):
+            seen.add(chosen(app))
+            await press(pilot, "n")
+        assert seen == {hit.entry for hit in found}
+        await press(pilot, "N")
+        assert chosen(app) in seen
+
+
+async def test_folded_rows_count_what_was_found(app: BrowserApp) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await search(pilot, '"retry policy"')
+        await press(pilot, "enter", "enter", "minus")
+        assert "hit" in "".join(line for line in lines(app)[1:-2] if "•" in line)
+
+
+async def test_esc_returns_to_the_results_where_they_were_then_to_the_browser(
+    app: BrowserApp,
+) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await search(pilot, "retry")
+        await press(pilot, "enter", "j", "j", "j")
+        before, shown = selected(app), lines(app)[:-2]
+        await press(pilot, "enter")
+        assert isinstance(app.screen, BrowserScreen)
+        await press(pilot, "escape")
+        assert selected(app) == before
+        assert lines(app)[:-2] == shown
+        await press(pilot, "escape")
+        assert isinstance(app.screen, BrowserScreen)
+        assert tree(app).pattern is None
+        await press(pilot, "s")
+        assert selected(app) == before
+
+
+async def test_a_find_takes_the_place_of_what_a_search_found(app: BrowserApp) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await search(pilot, '"retry"')
+        await press(pilot, "enter", "enter", "slash", *"policy", "enter")
+        assert "sessions found" not in text(app)
+        await press(pilot, "escape")
+        assert isinstance(app.screen, BrowserScreen)
+
+
+async def test_the_filter_keeps_hits_and_what_leads_to_them(app: BrowserApp) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await search(pilot, '"retry policy"')
+        await press(pilot, "enter", "enter", "F")
+        assert "only hits of 37 entries" in text(app)
+        view = tree(app)
+        assert view.rows is not None and view.session is not None
+        gaps = [row for row in range(len(view.rows)) if view.rows.gap(row)]
+        assert gaps and f"… {view.rows.gap(gaps[0]):,} hidden" in text(app)
+        shown = {view.rows.entry(row) for row in range(len(view.rows)) if row not in gaps}
+        assert set(view.hits.tolist()) <= shown
+        await press(pilot, "g")
+        assert view.gap and view.entry is None
+        assert "without a hit hidden here" in lines(app)[-2]
+        count = view.gap
+        await press(pilot, "enter")
+        assert not view.gap and len(view.rows) > count
+        await press(pilot, "n")
+        assert view.entry in view.hits
+        entry = view.entry
+        await press(pilot, "escape")
+        assert not view.filtered and view.entry == entry
+
+
+async def test_the_filter_goes_on_in_the_next_session_and_needs_a_search(app: BrowserApp) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "enter", "F")
+        assert not tree(app).filtered
+        await search(pilot, '"retry"')
+        await press(pilot, "enter", "enter", "F")
+        path = tree(app).session
+        while tree(app).session is path:
+            await press(pilot, "n")
+        assert tree(app).filtered
+
+
+async def test_results_come_in_pages(tmp_path: Path) -> None:
+    folder = tmp_path / "many"
+    folder.mkdir()
+    records = [message(f"e{at:03}", None, f"needle {at}") for at in range(120)]
+    (folder / "many.jsonl").write_bytes(log_of(records))
+    app = browse(folder, cache_folder=tmp_path / "index")
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await search(pilot, '"needle"')
+        assert "120 hits · 50 shown, in 1 session" in text(app)
+        await press(pilot, "enter", "G")
+        assert "120 hits in 1 session" in text(app)
+        assert results(app).row_count() == 121
+        assert results(app).cursor == 50, "the selection stays where it was"
+
+
+async def test_what_was_written_since_is_found(app: BrowserApp, tmp_path: Path) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await search(pilot, '"brand new words"')
+        assert "nothing found" in text(app)
+        await press(pilot, "escape")
+        path = next((tmp_path / "home").rglob("*.jsonl"))
+        with path.open("ab") as file:
+            file.write(json.dumps(message("abcdef01", None, "brand new words")).encode() + b"\n")
+        await press(pilot, "s")
+        assert "1 hit in 1 session" in text(app)
+
+
+async def test_another_process_that_indexes_is_told_of(app: BrowserApp, tmp_path: Path) -> None:
+    engine = Engine(app.target.store, tmp_path / "index")
+    engine.update()
+    with Files(engine.folder).locked():
+        async with app.run_test(size=WIDE) as pilot:
+            await settle(pilot)
+            await search(pilot, '"retry policy"')
+            assert "another process is indexing" in text(app)
+            assert "What is our retry policy?" in text(app)
+
+
+async def test_indexing_pauses_and_goes_on(app: BrowserApp) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("s", "ctrl+t")
+        await settle(pilot)
+        assert "indexing is paused: Ctrl+T goes on" in lines(app)[-2]
+        await press(pilot, "ctrl+t")
+        await press(pilot, *"retry")
+        assert "paused" not in lines(app)[-2]
+        assert "What is our retry policy?" in text(app)
+
+
+async def test_the_preview_shows_the_entry_with_what_matched(app: BrowserApp) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await search(pilot, "role:user retry policy")
+        pane = search_screen(app).query_one(EntryPane)
+        assert pane.place is not None and "retry policy" in pane.text()
+        assert pane.matches >= 2
+        await pilot.resize_terminal(*SMALL)
+        await settle(pilot)
+        assert not search_screen(app).query_one("#preview-pane").display
+        await pilot.resize_terminal(*MEDIUM)
+        await settle(pilot)
+        assert search_screen(app).query_one("#preview-pane").display
+
+
+async def test_the_search_is_copied_as_a_command(app: BrowserApp) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await search(pilot, "it's retry")
+        await press(pilot, "enter", "y")
+        assert isinstance(app.screen, CopyMenu)
+        await press(pilot, "c")
+        assert app.clipboard == "tau-browse search 'it'\"'\"'s retry'"
+    assert wording.command_line("-DFOO") == "tau-browse search -- -DFOO"
+
+
+async def test_queries_are_remembered(app: BrowserApp, tmp_path: Path) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await search(pilot, "retry")
+        await press(pilot, "enter", "slash", "ctrl+u", *"jitter", "enter")
+    assert config.remembered()["queries"] == ["retry", "jitter"]
+    assert (tmp_path / "state/tau-browse/remembered.json").stat().st_mode & 0o077 == 0
+    again = browse(tmp_path / "home", cache_folder=tmp_path / "index")
+    async with again.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "s", "up")
+        assert " search jitter" in lines(again)[0]
+        await press(pilot, "up", "up")
+        assert " search retry" in lines(again)[0]
+        await press(pilot, "down", "down")
+        assert search_screen(again).query_one("QueryLine Input").value == ""
+
+
+async def test_what_matched_is_in_view_however_narrow_the_row(app: BrowserApp) -> None:
+    async with app.run_test(size=MEDIUM) as pilot:
+        await settle(pilot)
+        await search(pilot, '"valueerror"')
+        rows = [line for line in lines(app) if "bm25 #" in line]
+        assert rows and all("ValueError" in row for row in rows)
+
+
+async def test_hostile_text_acts_nowhere(tmp_path: Path) -> None:
+    folder = tmp_path / "hostile"
+    folder.mkdir()
+    evil = "needle \x1b]52;c;AAAA\x07 [bold]x[/] [@click=app.quit]y[/] \u202e \x9b31m"
+    header = {**HEADER, "cwd": "/proj/\x1b[31m[/]"}
+    (folder / "hostile.jsonl").write_bytes(log_of([message("e1\x1b[", None, evil)], header))
+    app = browse(folder, cache_folder=tmp_path / "index")
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "s")
+        app.post_message(events.Paste("needle \x1b[31m[/]"))
+        await settle(pilot)
+        await press(pilot, "enter")
+        shown = text(app)
+        assert "[@click=app.quit]y[/]" in shown
+        codes = {ord(char) for char in shown} - {ord("\n")}
+        assert not codes & {*range(32), *range(0x7F, 0xA0)}
+        assert "\u202e" not in shown
+        await press(pilot, "enter")
+        assert isinstance(app.screen, BrowserScreen)
