@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
+import tempfile
 from pathlib import Path
 
 import resvg_py
@@ -29,6 +31,7 @@ PICTURES = {
     "browser": (demo, {"title": "branch_summary"}, (140, 40), ["plus"]),
     "light": (demo, {"title": "jmfts_search", "theme": "textual-light"}, (140, 40), ["plus"]),
     "find": (demo, {"title": "compaction"}, (140, 40), ["slash", *"sqlite", "enter", "n"]),
+    "search": (demo, {"title": "jmfts_search"}, (140, 40), ["s", *"slow carrier requests", "down"]),
     "model-view": (demo, {"title": "compaction"}, (140, 40), ["c"]),
     "small": (demo, {"title": "turn_error"}, (80, 24), ["plus"]),
 }
@@ -44,8 +47,14 @@ async def draw(app: BrowserApp, size: tuple[int, int], keys: list[str]) -> str:
 
 
 def main() -> None:
-    """Draw them all."""
+    """Draw them all, for a person who has used nothing yet."""
     FOLDER.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ |= {"XDG_CACHE_HOME": folder, "XDG_STATE_HOME": folder}
+        _draw_all()
+
+
+def _draw_all() -> None:
     for name, (make, options, size, keys) in PICTURES.items():
         svg = asyncio.run(draw(make(**options), size, keys))
         png = resvg_py.svg_to_bytes(
