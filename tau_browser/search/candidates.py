@@ -9,12 +9,14 @@ import os
 import shutil
 import subprocess
 import sysconfig
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
+from enum import IntEnum
 from functools import cache, lru_cache
 from typing import NamedTuple
 
 from tau_browser.search.find import Pattern
 from tau_browser.search.narrowing import narrowing_of
+from tau_browser.search.prefilter import LONGEST_ESCAPE, is_plain
 
 _CHUNK = 1 << 20
 _MOST_LINES = 1000  # in one batch of those that are read here
@@ -33,10 +35,21 @@ class Line(NamedTuple):
     data: bytes
 
 
-def candidates(patterns: Sequence[Pattern], paths: Sequence[str]) -> Iterator[list[Line]]:
+class _Spelling(IntEnum):
+    """In how many ways a file spells its texts."""
+
+    PLAIN = 0  # ASCII is ASCII
+    ESCAPED = 1  # some of it may be escaped
+    RAW = 2  # there are other characters
+
+
+def candidates(
+    patterns: Sequence[Pattern], paths: Sequence[str], plain: Container[str] = ()
+) -> Iterator[list[Line]]:
     """The lines that may hold all the patterns, in batches; some are empty.
 
-    Files that are gone or cannot be read have no lines.
+    Files that are gone or cannot be read have no lines. plain: paths of files that are known to
+    spell their texts in one way only (`Reader.plain_paths`); others are looked into.
     """
     narrowings = [it for it in map(narrowing_of, patterns) if it is not None]
     program = ripgrep()
@@ -45,15 +58,17 @@ def candidates(patterns: Sequence[Pattern], paths: Sequence[str]) -> Iterator[li
             yield from _all_lines(path)
         return
     best = max(narrowings, key=lambda it: it.weight)
-    plain = [path for path in paths if "\n" not in path]
-    in_ascii = [path for path in plain if _is_ascii(path)]
-    others = sorted(set(plain).difference(in_ascii))
-    for pattern, some in ((best.in_ascii, in_ascii), (best.in_others, others)):
-        for chunk in _chunks(some):
-            yield from _found(program, pattern, chunk)
+    by_spelling: dict[_Spelling, list[str]] = {spelling: [] for spelling in _Spelling}
     for path in paths:
-        if "\n" in path:
+        if "\n" in path:  # what ripgrep prints would have no clear end
             yield from _all_lines(path)
+        else:
+            spelling = _Spelling.PLAIN if path in plain else _spelling(path)
+            by_spelling[spelling].append(path)
+    patterns_of = (best.in_plain, best.in_escaped, best.in_raw)
+    for spelling, some in by_spelling.items():
+        for chunk in _chunks(some):
+            yield from _found(program, patterns_of[spelling], chunk)
 
 
 @cache
@@ -127,18 +142,22 @@ def _chunks(paths: Sequence[str]) -> Iterator[list[str]]:
         yield chunk
 
 
-def _is_ascii(path: str) -> bool:
+def _spelling(path: str) -> _Spelling:
     try:
         status = os.stat(path)
-        return _looked_into(path, status.st_size, status.st_mtime_ns)
+        return _looked_into(path, status.st_ino, status.st_size, status.st_mtime_ns)
     except OSError:
-        return True
+        return _Spelling.RAW
 
 
 @lru_cache(maxsize=1 << 16)
-def _looked_into(path: str, _size: int, _mtime: int) -> bool:
+def _looked_into(path: str, _inode: int, _size: int, _mtime: int) -> _Spelling:
+    spelling, tail = _Spelling.PLAIN, b""
     with open(path, "rb", buffering=0) as file:
         while data := file.read(_CHUNK):
             if not data.isascii():
-                return False
-    return True
+                return _Spelling.RAW
+            if spelling is _Spelling.PLAIN and not is_plain(tail + data):
+                spelling = _Spelling.ESCAPED
+            tail = data[-LONGEST_ESCAPE:]
+    return spelling

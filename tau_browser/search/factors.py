@@ -20,6 +20,7 @@ from tau_browser.search.prefilter import JOINTS
 
 _SHORTEST = 2
 _MOST_REPEATED = 20
+_MOST_TELLING = 30  # characters in a class; more stand nearly everywhere
 # What text_of may spell otherwise than the record, or add: constants, units of size; numbers too.
 _ADDED = ("true", "false", "none", "null", "infinity", "nan", "image", "kb", "mb", "gb")
 COMMON = (
@@ -83,10 +84,12 @@ def _stretches(tree: Any) -> Iterator[list[_Piece]]:
 
 
 def _core(stretch: list[_Piece]) -> list[_Piece]:
-    """The part of a stretch that is worth looking for: from one plain character to another, or
-    all of it; [] if it is of no use."""
-    plain = [at for at, piece in enumerate(stretch) if piece.weight >= _LETTER]
-    if plain and _is_usable(core := stretch[plain[0] : plain[-1] + 1]):
+    """The part of a stretch that is worth looking for: without what nearly anything matches at
+    its ends; [] if it is of no use."""
+    telling = [
+        at for at, piece in enumerate(stretch) if piece.least and len(piece.chars) <= _MOST_TELLING
+    ]
+    if telling and _is_usable(core := stretch[telling[0] : telling[-1] + 1]):
         return core
     return stretch if _is_usable(stretch) else []
 

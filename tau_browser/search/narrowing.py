@@ -27,11 +27,12 @@ _ADDED_SIGN = "≈"
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """Patterns of ripgrep's: for files of plain ASCII, and for others. `weight`: how few lines
-    they are likely to find."""
+    """Patterns of ripgrep's: for files that spell ASCII as it is, for those of ASCII with
+    escapes, and for others. `weight`: how few lines they are likely to find."""
 
-    in_ascii: str
-    in_others: str
+    in_plain: str
+    in_escaped: str
+    in_raw: str
     weight: float
 
 
@@ -50,14 +51,14 @@ def narrowing_of(pattern: Pattern) -> Narrowing | None:
         return _narrowing(found, _weight(word))
     if pattern.needle.isascii() or _ADDED_SIGN in pattern.needle:
         return None
-    return Narrowing(r"\\u", r"\\u|[^\x00-\x7f]", 0)
+    return Narrowing(r"\\u", r"\\u", r"\\u|[^\x00-\x7f]", 0)
 
 
 def _narrowing(found: str, weight: float) -> Narrowing:
-    in_ascii = f"{found}|{_ESCAPES}"
     if re.search(found, _SENTENCE_WORDS, re.IGNORECASE):
-        in_ascii += f"|{_SENTENCES}"
-    return Narrowing(in_ascii, f"{in_ascii}|{ASCII_SPELLINGS}", weight)
+        found = f"{found}|{_SENTENCES}"
+    escaped = f"{found}|{_ESCAPES}"
+    return Narrowing(found, escaped, f"{escaped}|{ASCII_SPELLINGS}", weight)
 
 
 def _weight(word: str) -> float:

@@ -6,7 +6,7 @@ terms must be there. What an index cannot find is found here: parts of words, si
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -32,17 +32,20 @@ class Hit(NamedTuple):
 
 
 def scan(
-    query: Query, paths: Sequence[str], cancelled: Callable[[], bool] = lambda: False
+    query: Query,
+    paths: Sequence[str],
+    cancelled: Callable[[], bool] = lambda: False,
+    plain: Container[str] = (),
 ) -> Iterator[list[Hit]]:
     """The entries of these files that hold all the terms of a query, in batches, in no order of
     files; its filters are not asked (`filtering`). Ends early if cancelled.
 
-    Raises QueryError if an expression takes too long.
+    plain: see `candidates`. Raises QueryError if an expression takes too long.
     """
     checks = [Check(pattern_for(term), term.negated) for term in query.terms]
     wanted = [check.pattern for check in checks if not check.negated]
     seen = _Seen()
-    for lines in candidates(wanted, paths):
+    for lines in candidates(wanted, paths, plain):
         for first in range(0, len(lines), _BATCH):
             found = _hits(lines[first : first + _BATCH], checks)
             yield [hit for hit in found if seen.is_entry(hit)]

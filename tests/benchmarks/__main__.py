@@ -7,7 +7,7 @@ import asyncio
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import reading, screen
+from tests.benchmarks import reading, screen, search
 from tests.benchmarks.sessions import chain, fan, forked, write_session
 from tests.benchmarks.table import Figure, print_table
 
@@ -16,6 +16,7 @@ def main() -> None:
     """Measure, print a table, and exit with 1 if a limit is passed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--entries", type=int, default=1_000_000)
+    parser.add_argument("--searched", type=int, default=100_000, help="entries to search")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "tau-bench")
     arguments = parser.parse_args()
     folder, entries = arguments.folder, arguments.entries
@@ -29,6 +30,7 @@ def main() -> None:
         *reading.figures(large, entries),
         *reading.shape_figures({"50,000 deep": deep, "20,000 wide": wide}),
         *asyncio.run(screen.figures(small, large)),
+        *search.figures(folder, arguments.searched),
     ]
     print_table(figures)
     raise SystemExit(any(figure.missed for figure in figures))

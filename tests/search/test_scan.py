@@ -26,6 +26,7 @@ from tau_browser.search.query import BadQuery, parse
 from tau_browser.search.scan import Hit, scan
 from tau_browser.stores.session_file import load_session
 from tests.conftest import DATA, HEADER, log_of, message
+from tests.search.conftest import Indexed
 
 CASES = [
     pytest.param(path.parent, search, id=f"{path.parent.name[:2]}-{search.get('q', 'long')[:16]!r}")
@@ -344,3 +345,18 @@ def test_every_other_spelling_of_ascii_is_known() -> None:
 def test_factors(expression: str, factor: str | None) -> None:
     found = factor_of(expression, any_case=False)
     assert found == factor or (expression.startswith("[A-C]") and found is not None)
+
+
+def test_files_that_are_known_to_be_plain_need_not_be_looked_into(tmp_path: Path) -> None:
+    indexed = Indexed(tmp_path)
+    indexed.write("plain", [message("a", None, "needle")])
+    path = indexed.write("escaped", [message("b", None, "x")])
+    path.write_bytes(path.read_bytes().replace(b'"x"', b'"\\u006eeedle"'))
+    indexed.update()
+    known = indexed.reader.plain_paths()
+    assert known == {str(indexed.root / "plain.jsonl")}
+    paths = sorted(map(str, indexed.root.iterdir()))
+    batches = scan(parse('"needle"'), paths, plain=known)
+    assert sorted(str(hit.record["id"]) for hits in batches for hit in hits) == ["a", "b"]
+    indexed.append("plain", [message("c", "a", "\u00e9")])
+    assert indexed.reader.plain_paths() == set()  # until it is indexed again
