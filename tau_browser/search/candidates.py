@@ -1,40 +1,33 @@
 """The lines of session files that may hold what is sought, found by ripgrep or, without it, here.
 
-Sound, never exact: see `prefilter`. A line that is left out holds no hit; the others must be
-decoded and looked at.
+A line that is left out holds no hit; the others must be decoded and looked at.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sysconfig
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Sequence
+from enum import IntEnum
 from functools import cache, lru_cache
+from typing import NamedTuple
 
-from tau_browser.search.factors import factor_of
-from tau_browser.search.find import Expression, Literal, Pattern
-from tau_browser.search.folding import fold_case
-from tau_browser.search.prefilter import ASCII_ESCAPE, ASCII_SPELLINGS, WORD, is_usable
+from tau_browser.search.find import Pattern
+from tau_browser.search.narrowing import narrowing_of
+from tau_browser.search.prefilter import LONGEST_ESCAPE, is_plain
 
 _CHUNK = 1 << 20
-_MOST_ARGUMENTS = 1 << 17  # bytes of paths for one process
-_LONGEST_WORD = 200
+_MOST_LINES = 1000  # in one batch of those that are read here
+_MOST_ARGUMENTS = 1 << 18  # bytes of paths for one process
 _OPTIONS = (
     "--no-config --text --encoding none --no-mmap --no-ignore --hidden --byte-offset --null"
     " --with-filename --no-heading --no-line-number --color never"
 )
-# Kinds of entries whose texts say more than what is stored in them.
-_SENTENCES = r'"(?:elide|navigate|model_change|thinking_change|config|agent_spec)"'
-_ALWAYS = f"(?i:{ASCII_ESCAPE.pattern.decode()})|{_SENTENCES}"
-_ADDED_SIGN = "≈"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line of a file, without its end, and the byte at which it starts."""
 
     path: str
@@ -42,36 +35,40 @@ class Line:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class _Sought:
-    """Patterns of ripgrep's that every hit's line matches: in files of plain ASCII, in others."""
+class _Spelling(IntEnum):
+    """In how many ways a file spells its texts."""
 
-    in_ascii: str
-    in_others: str
-    weight: int
+    PLAIN = 0  # ASCII is ASCII
+    ESCAPED = 1  # some of it may be escaped
+    RAW = 2  # there are other characters
 
 
-def candidates(patterns: Sequence[Pattern], paths: Sequence[str]) -> Iterator[Line | None]:
-    """The lines that may hold all the patterns; None now and then, for the caller to look up.
+def candidates(
+    patterns: Sequence[Pattern], paths: Sequence[str], plain: Container[str] = ()
+) -> Iterator[list[Line]]:
+    """The lines that may hold all the patterns, in batches; some are empty.
 
-    Files that are gone or cannot be read have no lines.
+    Files that are gone or cannot be read have no lines. plain: paths of files that are known to
+    spell their texts in one way only (`Reader.plain_paths`); others are looked into.
     """
-    known = [sought for sought in map(_sought, patterns) if sought is not None]
+    narrowings = [it for it in map(narrowing_of, patterns) if it is not None]
     program = ripgrep()
-    if not known or program is None:
+    if not narrowings or program is None:
         for path in paths:
             yield from _all_lines(path)
         return
-    best = max(known, key=lambda sought: sought.weight)
-    plain = [path for path in paths if "\n" not in path]
-    ascii_paths = [path for path in plain if _is_ascii(path)]
-    others = sorted(set(plain).difference(ascii_paths))
-    for pattern, some in ((best.in_ascii, ascii_paths), (best.in_others, others)):
-        for chunk in _chunks(some):
-            yield from _found(program, pattern, chunk)
+    best = max(narrowings, key=lambda it: it.weight)
+    by_spelling: dict[_Spelling, list[str]] = {spelling: [] for spelling in _Spelling}
     for path in paths:
-        if "\n" in path:
+        if "\n" in path:  # what ripgrep prints would have no clear end
             yield from _all_lines(path)
+        else:
+            spelling = _Spelling.PLAIN if path in plain else _spelling(path)
+            by_spelling[spelling].append(path)
+    patterns_of = (best.in_plain, best.in_escaped, best.in_raw)
+    for spelling, some in by_spelling.items():
+        for chunk in _chunks(some):
+            yield from _found(program, patterns_of[spelling], chunk)
 
 
 @cache
@@ -81,27 +78,7 @@ def ripgrep() -> str | None:
     return own if os.access(own, os.X_OK) else shutil.which("rg")
 
 
-def _sought(pattern: Pattern) -> _Sought | None:
-    """What to look for; None where the bytes of a record tell nothing."""
-    if isinstance(pattern, Expression):
-        any_case = bool(pattern.compiled.flags & re.IGNORECASE)
-        factor = factor_of(pattern.query, any_case=any_case)
-        if factor is None:
-            return None
-        return _Sought(f"{factor}|{_ALWAYS}", f"{factor}|{_ALWAYS}|{ASCII_SPELLINGS}", len(factor))
-    assert isinstance(pattern, Literal)
-    words = [word for word in WORD.findall(pattern.needle) if is_usable(word)]
-    if words:
-        word = max(words, key=len)[:_LONGEST_WORD]
-        spelled = re.escape(word)
-        found = f"(?i:{spelled})" if pattern.fold is fold_case else spelled
-        return _Sought(f"{found}|{_ALWAYS}", f"{found}|{_ALWAYS}|{ASCII_SPELLINGS}", len(word) * 3)
-    if pattern.needle.isascii() or _ADDED_SIGN in pattern.needle:
-        return None
-    return _Sought(rf"\\u|{_SENTENCES}", rf"\\u|{_SENTENCES}|[^\x00-\x7f]", 1)
-
-
-def _found(program: str, pattern: str, paths: Sequence[str]) -> Iterator[Line | None]:
+def _found(program: str, pattern: str, paths: Sequence[str]) -> Iterator[list[Line]]:
     """What ripgrep finds."""
     command = [program, *_OPTIONS.split(), "--regexp", pattern, "--", *paths]
     with subprocess.Popen(
@@ -113,35 +90,42 @@ def _found(program: str, pattern: str, paths: Sequence[str]) -> Iterator[Line | 
     ) as process:
         assert process.stdout is not None
         try:
-            rest = b""
+            rest: list[bytes] = []  # pieces of the line that has no end yet
             while data := process.stdout.read(_CHUNK):
-                *lines, rest = (rest + data).split(b"\n")
-                yield from map(_line, lines)
-                yield None
-            if rest:
-                yield _line(rest)
+                end = data.rfind(b"\n") + 1
+                if end:
+                    yield _lines(b"".join([*rest, data[: end - 1]]))
+                    rest = []
+                rest.append(data[end:])
         finally:
             process.kill()
 
 
-def _line(printed: bytes) -> Line:
-    path, _, rest = printed.partition(b"\0")
-    start, _, data = rest.partition(b":")
-    return Line(os.fsdecode(path), int(start), data)
+def _lines(printed: bytes) -> list[Line]:
+    """What was printed: a path, a NUL, an offset, a colon and the line itself, each time."""
+    lines = []
+    for each in printed.split(b"\n"):
+        path, _, rest = each.partition(b"\0")
+        start, _, data = rest.partition(b":")
+        lines.append(Line(os.fsdecode(path), int(start), data))
+    return lines
 
 
-def _all_lines(path: str) -> Iterator[Line | None]:
+def _all_lines(path: str) -> Iterator[list[Line]]:
     """Every line of a file."""
+    lines: list[Line] = []
     try:
         with open(path, "rb") as file:
             start = 0
-            for number, data in enumerate(file):
-                yield Line(path, start, data.rstrip(b"\n"))
+            for data in file:
+                lines.append(Line(path, start, data.rstrip(b"\n")))
                 start += len(data)
-                if number % 1000 == 0:
-                    yield None
-    except OSError:
-        return
+                if len(lines) == _MOST_LINES:
+                    yield lines
+                    lines = []
+    except OSError:  # what could be read counts
+        pass
+    yield lines
 
 
 def _chunks(paths: Sequence[str]) -> Iterator[list[str]]:
@@ -158,18 +142,22 @@ def _chunks(paths: Sequence[str]) -> Iterator[list[str]]:
         yield chunk
 
 
-def _is_ascii(path: str) -> bool:
+def _spelling(path: str) -> _Spelling:
     try:
         status = os.stat(path)
-        return _looked_into(path, status.st_size, status.st_mtime_ns)
+        return _looked_into(path, status.st_ino, status.st_size, status.st_mtime_ns)
     except OSError:
-        return True
+        return _Spelling.RAW
 
 
 @lru_cache(maxsize=1 << 16)
-def _looked_into(path: str, _size: int, _mtime: int) -> bool:
+def _looked_into(path: str, _inode: int, _size: int, _mtime: int) -> _Spelling:
+    spelling, tail = _Spelling.PLAIN, b""
     with open(path, "rb", buffering=0) as file:
         while data := file.read(_CHUNK):
             if not data.isascii():
-                return False
-    return True
+                return _Spelling.RAW
+            if spelling is _Spelling.PLAIN and not is_plain(tail + data):
+                spelling = _Spelling.ESCAPED
+            tail = data[-LONGEST_ESCAPE:]
+    return spelling

@@ -20,8 +20,16 @@ from tau_browser.search.prefilter import JOINTS
 
 _SHORTEST = 2
 _MOST_REPEATED = 20
+_MOST_TELLING = 30  # characters in a class; more stand nearly everywhere
 # What text_of may spell otherwise than the record, or add: constants, units of size; numbers too.
 _ADDED = ("true", "false", "none", "null", "infinity", "nan", "image", "kb", "mb", "gb")
+COMMON = (
+    "type message id parentid timestamp role content text thinking signature toolcall name"
+    " arguments tool_call_id tool_name toolresult is_error details exit_code usage input_tokens"
+    " output_tokens cache_read_tokens cache_write_tokens model provider api stop_reason user"
+    " assistant customtype custommessage customentry data status truncated bytes_written"
+)
+"""What stands in nearly every line, so that looking for it narrows nothing."""
 _IN_NUMBERS = frozenset("0123456789eE+-")
 # Syntax that the standard library reads as something else: fuzzy matches, named classes.
 _MISREAD = re.compile(r"\{[^},]*[a-z<=]|\[:|\[\[|--|\|\||&&|~~")
@@ -58,7 +66,7 @@ def factor_of(expression: str, *, any_case: bool) -> str | None:
     found = [core for stretch in _stretches(tree) if (core := _core(stretch))]
     if not found:
         return None
-    best = max(found, key=lambda core: sum(piece.weight for piece in core))
+    best = max(found, key=_weight)
     is_any_case = any_case or bool(tree.state.flags & re.IGNORECASE)
     return f"(?i:{_spelled(best)})" if is_any_case else _spelled(best)
 
@@ -76,12 +84,19 @@ def _stretches(tree: Any) -> Iterator[list[_Piece]]:
 
 
 def _core(stretch: list[_Piece]) -> list[_Piece]:
-    """The part of a stretch that is worth looking for: from one plain character to another, or
-    all of it; [] if it is of no use."""
-    plain = [at for at, piece in enumerate(stretch) if piece.weight >= _LETTER]
-    if plain and _is_usable(core := stretch[plain[0] : plain[-1] + 1]):
+    """The part of a stretch that is worth looking for: without what nearly anything matches at
+    its ends; [] if it is of no use."""
+    telling = [
+        at for at, piece in enumerate(stretch) if piece.least and len(piece.chars) <= _MOST_TELLING
+    ]
+    if telling and _is_usable(core := stretch[telling[0] : telling[-1] + 1]):
         return core
     return stretch if _is_usable(stretch) else []
+
+
+def _weight(core: list[_Piece]) -> float:
+    weight = sum(piece.weight for piece in core)
+    return weight / 10 if re.search(_spelled(core), COMMON, re.IGNORECASE) else weight
 
 
 def _spelled(core: list[_Piece]) -> str:

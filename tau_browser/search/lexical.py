@@ -63,21 +63,24 @@ def search(
     assert text_of is not None or not checks, "this query cannot be answered without the texts"
     snapshots: list[Snapshot] = [reader, recent] if recent else [reader]
     most = offset + limit
+
+    def ask(snapshot: Snapshot, widened: Mapping[str, Widened]) -> Matches:
+        asked = Asked(snapshot, query, paths, widened)
+        texts = recent.text if recent is not None and snapshot is recent else text_of
+        if texts and checks:
+            return _checked(asked, snapshot.count, checks, texts, most)
+        return Matches(*asked.hits(most))
+
     with reader.guarded():
-        widened = widened_words(query, snapshots, reader.vocabulary)
-        found = []
-        for snapshot in snapshots:
-            asked = Asked(snapshot, query, paths, widened)
-            if text_of and checks:
-                found.append(_checked(asked, snapshot.count, checks, text_of, most))
-            else:
-                found.append(_matches(asked, most))
+        widened: Mapping[str, Widened] = {}
+        if len(wanted(query)) > 1:
+            widened = widened_words(query, snapshots, reader.vocabulary)
+        found = [ask(snapshot, widened) for snapshot in snapshots]
+        if not widened and not any(each.total for each in found):
+            widened = widened_words(query, snapshots, reader.vocabulary)
+            found = [ask(snapshot, widened) for snapshot in snapshots] if widened else found
         scale = _scale(query, snapshots) if recent else 1.0
     return replace(_joined(found, scale, offset, most), widened=widened)
-
-
-def _matches(asked: Asked, most: int) -> Matches:
-    return Matches(*asked.hits(most))
 
 
 def _checked(

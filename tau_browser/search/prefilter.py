@@ -41,6 +41,9 @@ ASCII_ESCAPE = re.compile(
     rb"|32[5bc]|33|a7f|fb[0-2]|fe[1-6]|ff[0-5]|d801|d833\\udc[def]|d835|d83c\\udd|d83e\\udf)",
     re.IGNORECASE,
 )
+LONGEST_ESCAPE = 12
+"""Bytes of two escapes, which spell one character together."""
+
 # The same characters as they are, with 0307, which an I may carry (Turkish).
 ASCII_SPELLINGS = (
     r"[\x{aa}-\x{be}\x{df}\x{130}-\x{149}\x{17f}\x{1c4}-\x{1cc}\x{1f1}-\x{1f3}\x{2b0}-\x{2b8}"
@@ -75,6 +78,11 @@ class Prefilter:
         if not data.isascii():
             _mark(kept, data, starts, stops, _NOT_ASCII.search)
         return kept
+
+
+def is_plain(data: bytes) -> bool:
+    """Whether some bytes spell all of their ASCII as it is: then a word is found by its bytes."""
+    return data.isascii() and ASCII_ESCAPE.search(data) is None
 
 
 def prefilter_of(needle: str, fold: Fold) -> Prefilter | None:

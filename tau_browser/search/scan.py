@@ -6,8 +6,8 @@ terms must be there. What an index cannot find is found here: parts of words, si
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -19,11 +19,10 @@ from tau_browser.search.query import Query
 from tau_browser.stores.session_file import load_session
 from tau_browser.stores.store import StoreError
 
-_BATCH = 200
+_BATCH = 500  # lines
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """An entry that was found, at bytes start to stop of a file."""
 
     path: str
@@ -33,47 +32,44 @@ class Hit:
 
 
 def scan(
-    query: Query, paths: Sequence[str], cancelled: Callable[[], bool] = lambda: False
+    query: Query,
+    paths: Sequence[str],
+    cancelled: Callable[[], bool] = lambda: False,
+    plain: Container[str] = (),
 ) -> Iterator[list[Hit]]:
     """The entries of these files that hold all the terms of a query, in batches, in no order of
     files; its filters are not asked (`filtering`). Ends early if cancelled.
 
-    Raises QueryError if an expression takes too long.
+    plain: see `candidates`. Raises QueryError if an expression takes too long.
     """
     checks = [Check(pattern_for(term), term.negated) for term in query.terms]
     wanted = [check.pattern for check in checks if not check.negated]
     seen = _Seen()
-    batch: list[Hit] = []
-    for line in candidates(wanted, paths):
-        if line is None or len(batch) >= _BATCH:
-            yield batch
-            batch = []
+    for lines in candidates(wanted, paths, plain):
+        for first in range(0, len(lines), _BATCH):
+            found = _hits(lines[first : first + _BATCH], checks)
+            yield [hit for hit in found if seen.is_entry(hit)]
             if cancelled():
                 return
-        if line is not None:
-            batch += [hit for hit in _hits(line, checks) if seen.is_entry(hit)]
-    yield batch
 
 
-def _hits(line: Line, checks: Sequence[Check]) -> Iterator[Hit]:
-    for start, stop, record in _records(line.data):
-        text = text_of(record)
-        if all(check.pattern.matches(text) != check.negated for check in checks):
-            yield Hit(line.path, line.start + start, line.start + stop, record)
+def _hits(lines: Sequence[Line], checks: Sequence[Check]) -> Iterator[Hit]:
+    for path, at, data in lines:
+        for start, stop, record in _records(data):
+            text = text_of(record)
+            if all(check.pattern.matches(text) != check.negated for check in checks):
+                yield Hit(path, at + start, at + stop, record)
 
 
-def _records(line: bytes) -> Iterator[tuple[int, int, Record]]:
+def _records(line: bytes) -> list[tuple[int, int, Record]]:
     """The records on a line with their places; there may be none, and there may be several."""
     line = line.removesuffix(b"\r")
     try:
         value = _decode(line)
     except (msgspec.DecodeError, RecursionError):
-        for found in find_values(line):
-            if isinstance(found, Found) and isinstance(found.value, dict):
-                yield found.start, found.stop, found.value
-    else:
-        if isinstance(value, dict):
-            yield 0, len(line), value
+        found = (it for it in find_values(line) if isinstance(it, Found))
+        return [(it.start, it.stop, it.value) for it in found if isinstance(it.value, dict)]
+    return [(0, len(line), value)] if isinstance(value, dict) else []
 
 
 class _Seen:

@@ -25,9 +25,10 @@ def main() -> None:
     folder, entries = arguments.folder, arguments.entries
 
     if arguments.search:
-        from tests.benchmarks import searching
+        from tests.benchmarks import hybrid, lexical
 
-        show(searching.figures(folder, arguments.search))
+        searched = arguments.search
+        show([*lexical.figures(folder, searched), *hybrid.figures(folder, searched)])
     large = write_session(folder / f"forked-{entries}.jsonl", entries, forked())
     small = write_session(folder / "forked-1000.jsonl", 1000, forked())
     deep = write_session(folder / "deep-50000.jsonl", 50_000, chain)

@@ -408,7 +408,7 @@ EDITS = st.lists(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(edits=EDITS)
 def test_whatever_happens_the_index_is_as_if_made_anew(
     tmp_path_factory: pytest.TempPathFactory, edits: list[tuple[str, str, str]]

@@ -16,8 +16,8 @@ from tau_browser.search.index.reader import Reader
 from tests.conftest import message
 from tests.search.conftest import Indexed
 
-ENTRIES = 40
-SESSIONS = 12
+ENTRIES = 20
+SESSIONS = 6
 
 # Indexes a store and says so after each commit; small commits, so that there are many.
 WRITER = """
@@ -70,7 +70,7 @@ def is_whole(indexed: Indexed, sessions: int = SESSIONS) -> bool:
     return found == expected and indexed.matches("apple").total == reader.count == count
 
 
-@pytest.mark.parametrize("commits", [1, 2, 5, 11])
+@pytest.mark.parametrize("commits", [1, 2, 7])
 def test_a_killed_writer_leaves_what_it_committed(indexed: Indexed, commits: int) -> None:
     fill(indexed)
     with start(indexed) as process:
@@ -87,8 +87,8 @@ def test_a_killed_writer_leaves_what_it_committed(indexed: Indexed, commits: int
 
 def test_killing_it_again_and_again_loses_nothing(indexed: Indexed) -> None:
     rng = random.Random(3)
-    for number in range(6):
-        fill(indexed, 2 * number, 2)
+    for number in range(SESSIONS):
+        fill(indexed, number, 1)
         with start(indexed) as process:
             assert process.stdout is not None
             for _ in range(rng.randint(1, 6)):

@@ -26,7 +26,8 @@ CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE files (
     id INTEGER PRIMARY KEY AUTOINCREMENT, path BLOB NOT NULL UNIQUE,
     device INTEGER, inode INTEGER, size INTEGER, mtime INTEGER, ctime INTEGER, digest BLOB,
-    session TEXT NOT NULL DEFAULT '', cwd TEXT NOT NULL DEFAULT '', problem TEXT
+    session TEXT NOT NULL DEFAULT '', cwd TEXT NOT NULL DEFAULT '', problem TEXT,
+    plain INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE groups (
     id INTEGER PRIMARY KEY AUTOINCREMENT, file INTEGER NOT NULL, state INTEGER NOT NULL,
@@ -46,14 +47,16 @@ _MEMORY = 64 << 10  # KiB of pages that a writer keeps
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """A file as indexed. `state` None: not to its end, or never. `problem`: why not."""
+    """A file as indexed. `state` None: not to its end, or never. `problem`: why not. `is_plain`:
+    see `freshness.Digest`."""
 
     id: int
     path: str
-    state: FileState | None
-    session: str
-    cwd: str
-    problem: str | None
+    state: FileState | None = None
+    session: str = ""
+    cwd: str = ""
+    problem: str | None = None
+    is_plain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +132,9 @@ class Catalog:
 
     def files(self) -> list[FileRow]:
         """All files, in order of their ids."""
-        columns = "id, path, device, inode, size, mtime, ctime, digest, session, cwd, problem"
+        columns = (
+            "id, path, device, inode, size, mtime, ctime, digest, session, cwd, problem, plain"
+        )
         rows = self._sql.execute(f"SELECT {columns} FROM files ORDER BY id")
         return [_file_row(row) for row in rows]
 
@@ -147,8 +152,8 @@ class Catalog:
         state = (None,) * 6 if row.state is None else (*row.state.identity, row.state.digest)
         self._sql.execute(
             "UPDATE files SET device = ?, inode = ?, size = ?, mtime = ?, ctime = ?, digest = ?,"
-            " session = ?, cwd = ?, problem = ? WHERE id = ?",
-            (*state, _utf8(row.session), _utf8(row.cwd), row.problem, row.id),
+            " session = ?, cwd = ?, problem = ?, plain = ? WHERE id = ?",
+            (*state, _utf8(row.session), _utf8(row.cwd), row.problem, row.is_plain, row.id),
         )
 
     def forget_file(self, file: int) -> None:
@@ -239,10 +244,12 @@ class Catalog:
         return [StandingRow(*row) for row in rows]
 
 
-def _file_row(row: tuple[int, bytes, int, int, int, int, int, bytes, str, str, str]) -> FileRow:
+def _file_row(
+    row: tuple[int, bytes, int, int, int, int, int, bytes, str, str, str, int],
+) -> FileRow:
     digest = row[7]
     state = None if digest is None else FileState(row[2:7], digest)
-    return FileRow(row[0], os.fsdecode(row[1]), state, *row[8:11])
+    return FileRow(row[0], os.fsdecode(row[1]), state, *row[8:11], bool(row[11]))
 
 
 def _chunks(values: Sequence[int]) -> Iterator[Sequence[int]]:

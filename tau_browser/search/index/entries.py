@@ -41,7 +41,7 @@ class FileEntries:
         What a slice did may be committed before the next one.
         """
         row, session = self._row, self._session
-        self._catalog.set_file(FileRow(row.id, row.path, None, session.id, self._cwd(), None))
+        self._catalog.set_file(FileRow(row.id, row.path, None, session.id, self._cwd()))
         groups = Groups(
             self._catalog.groups(row.id),
             lambda state, model: self._catalog.add_group(row.id, state, model),
@@ -65,7 +65,9 @@ class FileEntries:
         self._remove_gone()
         size = session.size
         seen = FileState((*self._identity[:2], size, *self._identity[3:]), self._digest.to(size))
-        self._catalog.set_file(FileRow(row.id, row.path, seen, session.id, self._cwd(), None))
+        plain = self._digest.is_plain
+        done = FileRow(row.id, row.path, seen, session.id, self._cwd(), is_plain=plain)
+        self._catalog.set_file(done)
 
     def _indexed_before(self) -> tuple[Int64s, Int64s]:
         """Number and group of each entry that is indexed and whose bytes are untouched, by place;

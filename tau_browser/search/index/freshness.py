@@ -12,6 +12,8 @@ import os
 from dataclasses import dataclass
 from typing import Protocol
 
+from tau_browser.search.prefilter import LONGEST_ESCAPE, is_plain
+
 _CHUNK = 1 << 20
 
 FileIdentity = tuple[int, int, int, int, int]
@@ -31,9 +33,12 @@ class FileState:
         """Bytes that were indexed."""
         return self.identity[2]
 
-    def is_same_file(self, other: FileIdentity) -> bool:
-        """Whether this is the same file on disk, whatever it is called and holds now."""
-        return self.identity[:2] == other[:2]
+    def is_now(self, path: str) -> bool:
+        """Whether the file at a path is in this state."""
+        try:
+            return identity_of(os.stat(path)) == self.identity
+        except OSError:
+            return False
 
 
 class Bytes(Protocol):
@@ -54,12 +59,17 @@ def identity_of(status: os.stat_result) -> FileIdentity:
 
 
 class Digest:
-    """A digest that is made on and on, from the start of a source to any later place."""
+    """A digest that is made on and on, from the start of a source to any later place.
+
+    is_plain: whether all bytes so far spell their texts in one way only (`prefilter.is_plain`).
+    """
 
     def __init__(self, source: Bytes) -> None:
+        self.is_plain = True
         self._source = source
         self._hash = hashlib.blake2b(digest_size=16)
         self._at = 0
+        self._tail = b""
 
     def to(self, stop: int) -> bytes:
         """The digest of the bytes before `stop`, which never goes back."""
@@ -69,4 +79,6 @@ class Digest:
                 break
             self._hash.update(data)
             self._at += len(data)
+            self.is_plain = self.is_plain and is_plain(self._tail + data)
+            self._tail = data[-LONGEST_ESCAPE:]
         return self._hash.digest()

@@ -175,6 +175,14 @@ class Reader:
         with self.guarded():
             return [] if file is None else self.catalog.standings(file)
 
+    def plain_paths(self) -> set[str]:
+        """Files that spell their texts in one way only, and are as they were when indexed."""
+        return {
+            row.path
+            for row in self.files()
+            if row.is_plain and row.state and row.state.is_now(row.path)
+        }
+
     def files(self) -> list[FileRow]:
         """The files of the store as they are indexed."""
         return list(self._groups.files.values())

@@ -51,7 +51,7 @@ def status_of(store: Store, folder: Path) -> Status:
         row = known.get(item.path)
         if row is not None and row.problem:
             status.skipped.append((item.path, row.problem))
-        elif row is not None and row.state is not None and row.state.identity == _identity(item):
+        elif row is not None and row.state is not None and row.state.is_now(item.path):
             status.indexed += 1
         else:
             status.waiting.append(item.path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tau_browser.search.index.catalog import FileRow
@@ -140,9 +140,9 @@ class _Update:
             row = known.get(path)
             if row is None and (moved := by_file.pop(identity[:2], None)):
                 catalog.set_path(moved.id, path)
-                row = FileRow(moved.id, path, moved.state, moved.session, moved.cwd, None)
+                row = replace(moved, path=path)
                 missing.remove(moved)
-            rows[path] = row or FileRow(catalog.add_file(path), path, None, "", "", None)
+            rows[path] = row or FileRow(catalog.add_file(path), path)
         for row in missing:
             self._forget(row.id)
         self._report.removed = len(missing)
@@ -175,4 +175,4 @@ class _Update:
         self._report.skipped.append((row.path, reason))
         self._writer.drop(forget(self._writer.catalog, row.id))
         file = self._writer.catalog.add_file(row.path)
-        self._writer.catalog.set_file(FileRow(file, row.path, None, "", "", reason))
+        self._writer.catalog.set_file(FileRow(file, row.path, problem=reason))

@@ -1,4 +1,4 @@
-"""What it costs to index and to search, against tantivy by itself and against the source."""
+"""What it costs to index, embed and search a store by words and by meaning together."""
 
 from __future__ import annotations
 
@@ -11,38 +11,28 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import tantivy
-
-from tau_browser.search import lexical
-from tau_browser.search.documents import document_of, is_error
 from tau_browser.search.engine import Engine
-from tau_browser.search.index.folder import Files
-from tau_browser.search.index.postings import open_postings, writer, written
-from tau_browser.search.index.reader import Reader
 from tau_browser.search.query import parse
 from tau_browser.search.results import Method
-from tau_browser.stores.session_file import load_session
 from tau_browser.stores.targets import store_over
 from tests.benchmarks.table import Figure
 from tests.eval import corpus
 
 _IN_A_SESSION = 1000
-_ROUNDS = 15
-# Only kinds for which tantivy, asked plainly, looks for the same: it knows no parts of identifiers,
-# no CJK and no typos.
-_QUERIES = {
-    "a common word": ["cache", "request", "session", "test", "path"],
-    "words": ["retry timeout", "slow query index", "worker lock release"],
-    "a phrase": ['"did not need to change"', '"most recent call last"'],
-    "a sentence": [
-        "why does the worker forget what it was doing after a restart",
-        "how can the list be made faster when there are many files",
-    ],
-}
+_ASKED = 120
+_QUERIES = [
+    "cache",
+    "session",
+    "retry timeout",
+    "slow query index",
+    '"did not need to change"',
+    "why does the worker forget what it was doing after a restart",
+    "how can the list be made faster when there are many files",
+]
 
 
 def figures(folder: Path, entries: int) -> list[Figure]:
-    """Build, size and query figures over generated sessions."""
+    """Build with embedding, size of all parts, answers with their snippets."""
     sessions = folder / f"search-{entries}"
     if not sessions.is_dir():
         _write_sessions(sessions, entries)
@@ -52,7 +42,6 @@ def figures(folder: Path, entries: int) -> list[Figure]:
     built = _cpu(engine.update)
     embedded = _cpu(lambda: [None for _ in engine.embed()])
     source = sum(path.stat().st_size for path in sessions.rglob("*.jsonl"))
-    bare = _cpu(lambda: _bare_build(sessions))
     label = f"{entries:,} entries"
     found = [
         Figure(
@@ -61,52 +50,21 @@ def figures(folder: Path, entries: int) -> list[Figure]:
             1.0,
             "s",
         ),
-        Figure(
-            f"CPU of the lexical build / bare tantivy, same fields ({label})", built / bare, 1 / 0.6
-        ),
         Figure(f"bytes of the index, all parts / source ({label})", engine.size() / source, 1.0),
+        _answers(engine, label),
     ]
-    found += _query_figures(engine, label)
     engine.close()
     return found
 
 
-def _query_figures(engine: Engine, label: str) -> Iterator[Figure]:
-    reader = Reader(engine.folder)
-    index = open_postings(str(Files(engine.folder).postings))
-    searcher = index.searcher()
-    for name, queries in _QUERIES.items():
-        ours = _least(
-            lambda q=queries: [lexical.search(reader, parse(one), limit=200) for one in q]
-        )
-        bare = _least(lambda q=queries: [_bare_search(index, searcher, one) for one in q])
-        yield Figure(f"query CPU, {name} / bare tantivy ({label})", ours / bare, 1.5)
+def _answers(engine: Engine, label: str) -> Figure:
     times = []
-    for query in itertools.islice(itertools.cycle(itertools.chain(*_QUERIES.values())), 120):
+    for query in itertools.islice(itertools.cycle(_QUERIES), _ASKED):
         start = time.perf_counter()
         engine.search(parse(query), Method.HYBRID, limit=50)
         times.append(time.perf_counter() - start)
     p95 = statistics.quantiles(times, n=20)[-1]
-    yield Figure(f"hybrid answer with 50 snippets, p95 ({label})", p95 * 1000, 60, "ms")
-
-
-def _bare_search(index: tantivy.Index, searcher: tantivy.Searcher, query: str) -> None:
-    words = query.replace('"', "").lower()
-    fields = ["user", "assistant", "thinking", "arguments", "output", "note", "stem"]
-    searcher.search(index.parse_query_lenient(words, fields)[0], 200)
-
-
-def _bare_build(sessions: Path) -> None:
-    index = open_postings(None)
-    made = writer(index)
-    number = 0
-    for path in sorted(sessions.rglob("*.jsonl")):
-        session = load_session(str(path))
-        for place in range(len(session)):
-            record = session.record(place)
-            number += 1
-            made.add_document(written(number, [1], document_of(record, is_error=is_error(record))))
-    made.commit()
+    return Figure(f"hybrid answer with 50 snippets, p95 ({label})", p95 * 1000, 60, "ms")
 
 
 def _write_sessions(folder: Path, entries: int) -> None:
@@ -141,7 +99,3 @@ def _cpu(run: Callable[[], object]) -> float:
     start = time.process_time()
     run()
     return time.process_time() - start
-
-
-def _least(run: Callable[[], object]) -> float:
-    return min(_cpu(run) for _ in range(_ROUNDS))
