@@ -448,3 +448,14 @@ def test_whatever_happens_the_index_is_as_if_made_anew(
         (each.reader.count, each.reader.catalog.count("standings")) for each in (indexed, fresh)
     ]
     assert counts[0] == counts[1]
+
+
+def test_an_update_without_news_leaves_readers_where_they_are(indexed: Indexed) -> None:
+    indexed.write("one", chain("apple"))
+    indexed.update()
+    reader = Reader(indexed.folder)
+    indexed.update()
+    assert not reader.refresh()
+    indexed.append("one", chain("pear", first=1))
+    indexed.update()
+    assert reader.refresh() and reader.count == 2

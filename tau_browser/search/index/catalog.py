@@ -244,12 +244,11 @@ class Catalog:
         return [StandingRow(*row) for row in rows]
 
 
-def _file_row(
-    row: tuple[int, bytes, int, int, int, int, int, bytes, str, str, str, int],
-) -> FileRow:
-    digest = row[7]
-    state = None if digest is None else FileState(row[2:7], digest)
-    return FileRow(row[0], os.fsdecode(row[1]), state, *row[8:11], bool(row[11]))
+def _file_row(row: Sequence[Any]) -> FileRow:
+    number, path, device, inode, size, mtime, ctime, digest, session, cwd, problem, plain = row
+    identity = device, inode, size, mtime, ctime
+    state = None if digest is None else FileState(identity, digest)
+    return FileRow(number, os.fsdecode(path), state, session, cwd, problem, bool(plain))
 
 
 def _chunks(values: Sequence[int]) -> Iterator[Sequence[int]]:

@@ -89,6 +89,7 @@ class _Update:
         self._report = report
         self._progress = progress
         self._cancelled = cancelled
+        self._changed = False  # beyond what is in the files
 
     def run(self) -> None:
         found = self._find_files()
@@ -108,9 +109,10 @@ class _Update:
             done += identity[2]
         else:
             self._progress(Progress(len(due), len(due), total, total))
-        self._writer.commit()
-        self._writer.write_words()
-        self._writer.commit()
+        if due or self._changed:
+            self._writer.commit()
+            self._writer.write_words()
+            self._writer.commit()
 
     def _find_files(self) -> dict[str, FileIdentity]:
         """The files of the store and their present states."""
@@ -140,12 +142,14 @@ class _Update:
             row = known.get(path)
             if row is None and (moved := by_file.pop(identity[:2], None)):
                 catalog.set_path(moved.id, path)
+                self._changed = True
                 row = replace(moved, path=path)
                 missing.remove(moved)
             rows[path] = row or FileRow(catalog.add_file(path), path)
         for row in missing:
             self._forget(row.id)
         self._report.removed = len(missing)
+        self._changed |= bool(missing)
         return rows
 
     def _forget(self, file: int) -> None:
