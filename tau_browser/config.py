@@ -6,7 +6,6 @@ import json
 import os
 import stat
 import tempfile
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -97,7 +96,10 @@ def settings() -> Settings:
     """What config.toml says; the defaults where there is none. Raises ConfigError."""
     path = config_folder() / "config.toml"
     try:
-        stored = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        import tomllib  # which takes its time, and most people have no such file
+
+        stored = tomllib.loads(text)
     except FileNotFoundError:
         return Settings(path)
     except (OSError, ValueError, RecursionError) as error:

@@ -11,7 +11,6 @@ import stat
 from dataclasses import dataclass
 from typing import Any
 
-from tau_browser.model.heads import decode_record
 from tau_browser.stores.store import StoreError
 
 # A header that is longer than this is found by reading the session.
@@ -60,6 +59,8 @@ class FileSource:
 
 def header_of(path: str) -> dict[str, Any]:
     """The header of a session, if it is the first line; else {}. Raises OSError, StoreError."""
+    from tau_browser.model.heads import decode_record  # the first frame does without
+
     source = FileSource(path)
     record = decode_record(source.read(0, _HEADER).partition(b"\n")[0])
     source.close()

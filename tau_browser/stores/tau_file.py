@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tau_browser.stores.catalog import Catalog
 from tau_browser.stores.files import header_of, identity_of, words_of
 from tau_browser.stores.store import Listed, StoreError, Unreadable
 
 if TYPE_CHECKING:
+    from tau_browser.stores.catalog import Catalog
     from tau_browser.stores.session_file import SessionFile
 
 _NOT_LISTED = {
@@ -32,7 +33,13 @@ class TauFileStore:
     def __init__(self, roots: Sequence[str], cache_folder: Path | None = None) -> None:
         self.roots = [os.path.abspath(root) for root in roots]
         self.title = ", ".join(self.roots)
-        self._catalog = Catalog(cache_folder, self.roots)
+        self._cache_folder = cache_folder
+
+    @cached_property
+    def _catalog(self) -> Catalog:
+        from tau_browser.stores.catalog import Catalog  # the first frame does without
+
+        return Catalog(self._cache_folder, self.roots)
 
     def scan(self) -> Iterator[Listed | Unreadable]:
         """All sessions, those changed last first; what cannot be listed, as it is met."""
