@@ -19,8 +19,7 @@ _MUST, _MUST_NOT, _SHOULD = tantivy.Occur.Must, tantivy.Occur.MustNot, tantivy.O
 _FEW_WORDS = 3
 """So many words are all meant; of more, a sentence, any may do."""
 _MOST_WIDENED = 8  # words that are looked up one by one
-# Tried on the labelled queries (tests/eval): to make up for the average length of a part being
-# taken over all entries, as tantivy does, ranks worse; it drowns long texts in short ones.
+# What it adds that the words stand in this part. A name or a question says more than a listing.
 _COUNTS: Boosts = {
     Part.TITLE: 2.0,
     Part.USER: 1.2,
@@ -105,8 +104,8 @@ class Asked:
             each = wanted_of(term)
             if term.negated and each.is_told_by_words:
                 self._conditions.append((_MUST_NOT, clauses.of(each)))
-        self._clauses = clauses
         self._asked = [(each, widened.get(each.term.text)) for each in _indexed(query)]
+        self._clauses = clauses
 
     def hits(self, limit: int) -> tuple[Scored, int, int]:
         """The best entries, how many there are in all, and how many of them hold all the terms,
@@ -119,7 +118,10 @@ class Asked:
             return hits, total, total
         if len(self._asked) > _FEW_WORDS:
             return hits, total, 0
-        whole_hits, whole = self._search(self._all_of_it(), limit)
+        tests = every(self._clauses.test_of(*each) for each in self._asked)
+        test = tantivy.Query.const_score_query(tests, 0.0)
+        ranked = tantivy.Query.boolean_query([(_MUST, test), (_SHOULD, self._some_of_it())])
+        whole_hits, whole = self._search(ranked, limit)
         # as much as the best score: so none that holds some comes before one that holds all
         bonus = hits[0][1] if hits else 0.0
         scores = {key: score + bonus for key, score in whole_hits}
@@ -136,12 +138,6 @@ class Asked:
             else:
                 clauses += [(_SHOULD, query) for query in any_of]
         return tantivy.Query.boolean_query(clauses)
-
-    def _all_of_it(self) -> tantivy.Query:
-        """All terms, ranked as some of them are."""
-        tests = every(self._clauses.test_of(*each) for each in self._asked)
-        test = tantivy.Query.const_score_query(tests, 0.0)
-        return tantivy.Query.boolean_query([(_MUST, test), (_SHOULD, self._some_of_it())])
 
     def _search(
         self, query: tantivy.Query, limit: int, *, by_time: bool = False

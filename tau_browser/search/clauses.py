@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -23,6 +24,10 @@ _EXACT, _EXTRA, _PAIR = 0.4, 0.2, 0.3
 _MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
 _ESCAPED = re.compile(r"([^\w])")
 _SCHEMA = schema()
+
+# Where it counts that the very word is there, and not just one of its stem. To go through all
+# that tools printed once more would take longer than the rest, and changes little.
+_SAID = (Part.TITLE, Part.USER, Part.ASSISTANT)
 
 Boosts = dict[Part, float]
 """What a word counts in a part."""
@@ -64,6 +69,7 @@ class Clauses:
     def __init__(self, searcher: tantivy.Searcher, boosts: Boosts) -> None:
         self._searcher = searcher
         self._boosts = boosts
+        self._said = [part for part in boosts if part in _SAID]
 
     def of(self, wanted: Wanted, widened: Widened | None = None) -> tantivy.Query:
         """What a term asks of the index; nothing if the index holds nothing of it."""
@@ -107,17 +113,31 @@ class Clauses:
         return some(self._in_parts(lambda part: _term(part, token)))
 
     def _tokens(self, wanted: Wanted) -> list[tantivy.Query]:
+        """The ranking is that of the stems, over all that an entry says. That the very word is
+        there, or the words in a row, adds to it, by the part and by how rare the word is: BM25 of
+        a single part would measure how many entries have that part more than anything else."""
         tokens = wanted.tokens
-        found = self._in_parts(lambda part: _phrase(part, tokens))
+        stems = [_term(STEM, stemmed) for stemmed in map(stem, tokens) if stemmed]
+        rarity = sum(map(self._rarity, map(stem, tokens)))
+        is_stem = len(tokens) == 1 and not wanted.is_exact
+        parts = self._said if is_stem else self._boosts
+        found = self._in_parts(lambda part: _phrase(part, tokens), rarity, parts)
         if not wanted.is_exact:
-            if len(tokens) == 1 and (stemmed := stem(tokens[0])):
-                found.append(_term(STEM, stemmed))
-            found += _boosted(_EXTRA, _extras(wanted))
+            found += _scored(_EXTRA * rarity, _extras(wanted))
             if wanted.parts and wanted.parts != tokens:
-                found += self._in_parts(lambda part: _phrase(part, wanted.parts))
+                found += self._in_parts(lambda part: _phrase(part, wanted.parts), rarity)
         if wanted.is_prefix and len(tokens[-1]) >= _SHORTEST_PREFIX:
             found += self._prefix(tokens)
-        return found
+        if is_stem:
+            return [*stems, *found]
+        return [
+            tantivy.Query.boolean_query([(_MUST, some(found)), *((_SHOULD, it) for it in stems)])
+        ]
+
+    def _rarity(self, stemmed: str) -> float:
+        """The inverse document frequency of a stem, as in BM25."""
+        count, having = self._searcher.num_docs, self._searcher.doc_freq(STEM, stemmed)
+        return math.log(1 + (count - having + 0.5) / (having + 0.5))
 
     def _prefix(self, tokens: list[str]) -> list[tantivy.Query]:
         *before, last = tokens
@@ -126,15 +146,20 @@ class Clauses:
             return self._phrase_of_patterns(patterns)
         in_extras = [*self._beginning(EXTRA, last), *self._beginning(EXTRA, FIRST + last)]
         in_parts = self._in_parts(lambda part: _any_of(part, self._beginning(part, last)))
-        return [*in_parts, *_boosted(_EXTRA, [_any_of(EXTRA, in_extras)])]
+        return [*in_parts, *_scored(_EXTRA, [_any_of(EXTRA, in_extras)])]
 
     def _beginning(self, field: str, letters: str) -> list[str]:
         return [word for word, _ in self._searcher.terms_with_prefix(field, letters)]
 
-    def _in_parts(self, query: Callable[[Part], tantivy.Query]) -> list[tantivy.Query]:
+    def _in_parts(
+        self,
+        query: Callable[[Part], tantivy.Query],
+        rarity: float = 1.0,
+        parts: Iterable[Part] | None = None,
+    ) -> list[tantivy.Query]:
         return [
-            tantivy.Query.boost_query(query(part), _EXACT * boost)
-            for part, boost in self._boosts.items()
+            tantivy.Query.const_score_query(query(part), _EXACT * self._boosts[part] * rarity)
+            for part in (self._boosts if parts is None else parts)
         ]
 
     def _phrase_of_patterns(self, patterns: list[str]) -> list[tantivy.Query]:
@@ -192,6 +217,10 @@ def _term(field: str, token: str) -> tantivy.Query:
 
 def _boosted(boost: float, queries: Iterable[tantivy.Query]) -> list[tantivy.Query]:
     return [tantivy.Query.boost_query(query, boost) for query in queries]
+
+
+def _scored(score: float, queries: Iterable[tantivy.Query]) -> list[tantivy.Query]:
+    return [tantivy.Query.const_score_query(query, score) for query in queries]
 
 
 def _spelled(token: str) -> str:
