@@ -28,6 +28,19 @@ Piece = tuple[str, str]
 _CACHED_STRIPS = 256
 
 
+class RowMessage(Message):
+    """Something about a row of a view."""
+
+    def __init__(self, view: RowsView, row: int) -> None:
+        super().__init__()
+        self.view = view
+        self.row = row
+
+    @property
+    def control(self) -> RowsView:
+        return self.view
+
+
 class RowsView(ScrollView, can_focus=True):
     """Rows with a cursor. Subclasses say how many there are and what stands in each."""
 
@@ -64,29 +77,11 @@ class RowsView(ScrollView, can_focus=True):
     }
     """
 
-    class Moved(Message):
+    class Moved(RowMessage):
         """The cursor stands on another row, or the row says something else."""
 
-        def __init__(self, view: RowsView, row: int) -> None:
-            super().__init__()
-            self.view = view
-            self.row = row
-
-        @property
-        def control(self) -> RowsView:
-            return self.view
-
-    class Chosen(Message):
+    class Chosen(RowMessage):
         """A row was chosen with Enter or a second click."""
-
-        def __init__(self, view: RowsView, row: int) -> None:
-            super().__init__()
-            self.view = view
-            self.row = row
-
-        @property
-        def control(self) -> RowsView:
-            return self.view
 
     def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
         super().__init__(id=id)
