@@ -151,6 +151,26 @@ async def test_a_better_answer_leaves_the_selection_on_its_hit(app: BrowserApp) 
         assert results(app).cursor < results(app).row_count() - 1
 
 
+async def test_a_better_answer_does_not_push_what_now_comes_first_out_of_view(
+    app: BrowserApp,
+) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await search(pilot, "retry")
+        screen = search_screen(app)
+        before = selected(app)
+        answer, question = screen._answer, screen._question
+        assert answer is not None and question is not None
+        _, second, *_ = [hit for hit in answer.hits if hit.standing.path == before[0]]
+        answer.hits.remove(second)
+        answer.hits.insert(0, second)
+        screen.post_message(searching.Answered(question, answer))
+        await settle(pilot)
+        assert selected(app) == before
+        assert results(app).cursor == 2
+        assert results(app).scroll_offset.y == 0
+
+
 async def test_an_answer_that_comes_late_is_not_shown(app: BrowserApp) -> None:
     async with app.run_test(size=WIDE) as pilot:
         await settle(pilot)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 
 from tau_browser.model.state import State
-from tau_browser.model.text import counted, safe_line
+from tau_browser.model.text import safe_line
 from tau_browser.search.find import Span
 from tau_browser.search.results import Hit, Results
 from tau_browser.tui.glyphs import Glyphs
@@ -58,7 +58,8 @@ class ResultsView(RowsView):
     def show(self, results: Results, *, anew: bool) -> None:
         """Show an answer. anew: to another question, so the selection goes to its first hit."""
         chosen = self._rows[self.cursor].key if self._rows else None
-        offset = self.cursor - self.scroll_offset.y
+        top = self.scroll_offset.y
+        offset = self.cursor - top
         by_session: dict[str, list[Hit]] = {}
         for hit in results.hits:
             by_session.setdefault(hit.standing.path, []).append(hit)
@@ -72,7 +73,8 @@ class ResultsView(RowsView):
             self._scroll_to_row(0)
             self.move_to(1)
         else:
-            self._scroll_to_row(rows[chosen] - offset)
+            if top:  # at the top, what now comes first is to be seen
+                self._scroll_to_row(rows[chosen] - offset)
             self.move_to(rows[chosen])
 
     def clear(self) -> None:
@@ -98,7 +100,7 @@ class ResultsView(RowsView):
     def _draw_head(self, hits: list[Hit]) -> tuple[list[Piece], list[Piece]]:
         standing = hits[0].standing
         title = self._title(standing.path) or os.path.basename(standing.path)
-        right = [(f" {safe_line(standing.cwd)}", "dim"), (f" {counted(len(hits), 'hit')}", "dim")]
+        right = [(f" {safe_line(standing.cwd)}", "dim"), (f" {len(hits):,} shown", "dim")]
         return [(safe_line(title), "strong")], right
 
     def _draw_hit(self, hit: Hit, width: int) -> tuple[list[Piece], list[Piece]]:
