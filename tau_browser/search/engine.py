@@ -115,7 +115,8 @@ class Engine:
                 text_of=texts.text,
             )
             total, widened = matches.total, matches.widened
-            rankings.append(Ranking(_BM25, matches.hits, complete=total == len(matches.hits)))
+            complete = total == len(matches.hits)
+            rankings.append(Ranking(_BM25, matches.hits, complete, matches.full))
             remarks += [_WIDENED[each.how].format(repr(word)) for word, each in widened.items()]
         if method is not Method.BM25:
             nearest, remark = self._nearest(reader, query, paths)

@@ -1,9 +1,10 @@
 """One order out of several: what each ranker found, weighed and added up, with the sum shown.
 
 Convex (the default): each ranker's scores are spread over 0 to 1, so that scores of unlike scales
-can be added. 1 is its best candidate, and 0 what it did not name: the lowest candidate if there
-may be more behind it, else a score of 0. (Bruch et al. 2022 compare such ways.) Reciprocal rank
-fusion (RRF, Cormack et al. 2009) looks at ranks alone.
+can be added. 1 is its best candidate, or what it would give to a better one, where it knows: so a
+ranker that found little of what was asked has less to say. 0 is what it did not name: the lowest
+candidate if there may be more behind it, else a score of 0. (Bruch et al. 2022 compare such ways.)
+Reciprocal rank fusion (RRF, Cormack et al. 2009) looks at ranks alone.
 """
 
 from __future__ import annotations
@@ -36,20 +37,21 @@ class Method(StrEnum):
 class Ranking(Generic[Key]):
     """The candidates of one ranker with their scores, the best first, each once.
 
-    `complete`: these are all that it found, so that anything else would score 0 with it.
+    `complete`: these are all that it found, so that anything else would score 0 with it · `full`:
+    the score of something that is all that was asked for; 0 if the ranker does not know.
     """
 
     ranker: str
     candidates: Sequence[tuple[Key, float]]
     complete: bool = False
+    full: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """What one ranker says of a hit, and what that adds to its score.
 
-    rank: from 1 · raw: in the ranker's own scale · norm: 0 to 1, 1 for its
-    best · contribution: weight * norm
+    rank: from 1 · raw: in the ranker's own scale · norm: 0 to 1 · contribution: weight * norm
     """
 
     ranker: str
@@ -104,7 +106,7 @@ def _weight(ranker: str, weights: Mapping[str, float]) -> float:
 def _parts(ranking: Ranking[Key], weight: float, method: Method) -> dict[Key, Part]:
     candidates = ranking.candidates[:CANDIDATES]
     complete = ranking.complete and len(candidates) == len(ranking.candidates)
-    norms = _by_score([score for _, score in candidates], complete)
+    norms = _by_score([score for _, score in candidates], complete, ranking.full)
     if method is Method.RRF:
         norms = _by_rank(len(candidates))
     parts = {
@@ -116,15 +118,17 @@ def _parts(ranking: Ranking[Key], weight: float, method: Method) -> dict[Key, Pa
     return parts
 
 
-def _by_score(scores: Sequence[float], complete: bool) -> list[float]:
-    """Scores spread over 0 to 1. Where all are equal, and so also one by itself, all are best."""
-    if not all(map(math.isfinite, scores)):
+def _by_score(scores: Sequence[float], complete: bool, full: float) -> list[float]:
+    """Scores spread over 0 to 1. Where all are equal, as one by itself is, they are spread from 0,
+    as if complete; all are best where that tells nothing."""
+    if not all(map(math.isfinite, [*scores, full])):
         raise ValueError("a score must be a finite number")
-    low, high = min(scores, default=0.0), max(scores, default=0.0)
+    low, best = min(scores, default=0.0), max(scores, default=0.0)
+    high = max(best, full)
+    if complete or low == best:
+        low = min(low, 0.0)
     if low == high:
         return [1.0] * len(scores)
-    if complete:
-        low = min(low, 0.0)
     return [(score - low) / (high - low) for score in scores]
 
 

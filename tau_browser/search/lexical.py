@@ -28,12 +28,13 @@ TextOf = Callable[[int], str]
 class Matches:
     """What holds the words of a query. `hits`: (content, score), the best first, of `total` ·
     `whole`: how many of the total hold all the words, which come first; 0 if there are too many
-    words for all to be meant · `widened`: what was sought instead of a word that is nowhere, by
-    term as typed"""
+    words for all to be meant · `full`: about what an entry scores that says each word once ·
+    `widened`: what was sought instead of a word that is nowhere, by term as typed"""
 
     hits: list[tuple[int, float]]
     total: int
     whole: int
+    full: float = 0.0
     widened: Mapping[str, Widened] = field(default_factory=dict)
 
 
@@ -80,7 +81,8 @@ def search(
             widened = widened_words(query, snapshots, reader.vocabulary)
             found = [ask(snapshot, widened) for snapshot in snapshots] if widened else found
         scale = _scale(query, snapshots) if recent else 1.0
-    return replace(_joined(found, scale, offset, most), widened=widened)
+        full = _full(query, reader, widened)
+    return replace(_joined(found, scale, offset, most), full=full, widened=widened)
 
 
 def _checked(
@@ -105,6 +107,13 @@ def _joined(found: Sequence[Matches], scale: float, offset: int, most: int) -> M
         hits.sort(key=lambda hit: hit[1], reverse=True)
     total, whole = sum(each.total for each in found), sum(each.whole for each in found)
     return Matches(hits[offset:most], total, whole)
+
+
+def _full(query: Query, snapshot: Snapshot, widened: Mapping[str, Widened]) -> float:
+    """The rarities of all words, which are their scores in an entry of average length. What is
+    sought instead of a word does not count: it is a guess."""
+    meant = [each for each in wanted(query) if each.term.text not in widened]
+    return sum(_rarity(snapshot, stem(token)) for each in meant for token in each.tokens)
 
 
 def _scale(query: Query, snapshots: Sequence[Snapshot]) -> float:

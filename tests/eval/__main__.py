@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Sequence, Set
 from pathlib import Path
 
-from tau_browser.search.fusion import Method
+from tau_browser.search.fusion import Method, Ranking
 from tau_browser.search.semantic.minilm import load_model
 from tau_browser.search.semantic.rerank import Reranker
 from tau_browser.search.semantic.table import static_table
@@ -16,7 +16,7 @@ from tests.eval import lexical
 from tests.eval.corpus import FILLER, ROOT, Entry, entries
 from tests.eval.labels import Query, queries
 from tests.eval.measures import mean, recall, reciprocal_rank
-from tests.eval.rankers import Ranked, Ranker, fused, reranked, static, textbook_bm25
+from tests.eval.rankers import Ranker, fused, reranked, static, textbook_bm25
 
 BASE = "bm25"
 _CACHE = ROOT / "build" / "eval-vectors.sqlite"
@@ -72,9 +72,9 @@ def _rankers(corpus: Sequence[Entry], folder: Path, rerank: bool) -> dict[str, R
 
 
 def _remembering(ranker: Ranker) -> Ranker:
-    known: dict[str, Ranked] = {}
+    known: dict[str, Ranking[str]] = {}
 
-    def rank(query: str) -> Ranked:
+    def rank(query: str) -> Ranking[str]:
         if query not in known:
             known[query] = ranker(query)
         return known[query]
@@ -97,7 +97,7 @@ def _print_table(kind: str, asked: Sequence[Query], rankers: dict[str, Ranker]) 
 
 
 def _values(ranker: Ranker, asked: Sequence[Query]) -> Values:
-    ranked = [([key for key, _ in ranker(query.text)], query.right) for query in asked]
+    ranked = [([key for key, _ in ranker(query.text).candidates], query.right) for query in asked]
     return {name: [measure(*pair) for pair in ranked] for name, measure in _MEASURES.items()}
 
 

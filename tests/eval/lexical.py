@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tau_browser.search import lexical
-from tau_browser.search.fusion import CANDIDATES
+from tau_browser.search.fusion import CANDIDATES, Ranking
 from tau_browser.search.index.reader import Reader
 from tau_browser.search.index.update import update
 from tau_browser.search.query import parse
 from tau_browser.stores.tau_file import TauFileStore
 from tests.conftest import HEADER, message
 from tests.eval.corpus import Entry
-from tests.eval.rankers import Ranked, Ranker
+from tests.eval.rankers import Ranker
 
 _ENTRIES = 500  # in a session
 _ROLES = {"assistant": "assistant", "tool": "toolResult", "toolResult": "toolResult"}
@@ -31,14 +31,15 @@ def bm25(entries: Sequence[Entry], folder: Path) -> Ranker:
         if (content := reader.content_at(path, start)) is not None
     }
 
-    def rank(query: str) -> Ranked:
+    def rank(query: str) -> Ranking[str]:
         found = lexical.search(
             reader,
             parse(query),
             limit=CANDIDATES,
             text_of=lambda content: by_content[content].text,
         )
-        return [(by_content[content].id, score) for content, score in found.hits]
+        hits = [(by_content[content].id, score) for content, score in found.hits]
+        return Ranking("bm25", hits, complete=len(hits) < CANDIDATES, full=found.full)
 
     return rank
 

@@ -1,4 +1,4 @@
-"""What is evaluated. A ranker takes a query to entries with scores, the best first, each once."""
+"""What is evaluated. A ranker takes a query to the ids of entries with scores, the best first."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from tau_browser.search.semantic.rerank import Reranker
 from tau_browser.search.semantic.table import static_table
 from tests.eval.corpus import PHRASES, Entry
 
-Ranked = list[tuple[str, float]]
-Ranker = Callable[[str], Ranked]
+Ranker = Callable[[str], Ranking[str]]
 
 RERANKED = 50
 _CHUNK = 2000  # characters that one vector stands for
@@ -42,14 +41,14 @@ def textbook_bm25(entries: Sequence[Entry]) -> Ranker:
             postings[term].append((place, count))
     norms = _K1 * (1 - _B + _B * lengths / lengths.mean())
 
-    def rank(query: str) -> Ranked:
+    def rank(query: str) -> Ranking[str]:
         scores = np.zeros(len(entries))
         for term in set(_terms(query)) & postings.keys():
             places, counts = np.array(postings[term]).T
             found = len(places)
             idf = math.log(1 + (len(entries) - found + 0.5) / (found + 0.5))
             scores[places] += idf * counts * (_K1 + 1) / (counts + norms[places])
-        return _best(entries, scores)
+        return _best("bm25", entries, scores)
 
     return rank
 
@@ -65,10 +64,10 @@ def static(entries: Sequence[Entry]) -> Ranker:
     places = np.array([place for place, _ in chunks])
     vectors = table.encode(text for _, text in chunks)
 
-    def rank(query: str) -> Ranked:
+    def rank(query: str) -> Ranking[str]:
         scores = np.zeros(len(entries))
         np.maximum.at(scores, places, vectors @ table.encode([query])[0])
-        return _best(entries, scores)
+        return _best("static", entries, scores)
 
     return rank
 
@@ -76,7 +75,7 @@ def static(entries: Sequence[Entry]) -> Ranker:
 def fused(lexical: Ranker, semantic: Ranker, method: Method = Method.CONVEX) -> Ranker:
     """Both, in the order that a search without the extra gives."""
 
-    def rank(query: str) -> Ranked:
+    def rank(query: str) -> Ranking[str]:
         return _in_order(_rankings(query, lexical, semantic), method)
 
     return rank
@@ -88,9 +87,9 @@ def reranked(
     """The same, with what MiniLM says of the first hits as a third ranking."""
     texts = {entry.id: entry.text for entry in entries}
 
-    def rank(query: str) -> Ranked:
+    def rank(query: str) -> Ranking[str]:
         rankings = _rankings(query, lexical, semantic)
-        first = [key for key, _ in _in_order(rankings)[:RERANKED]]
+        first = [key for key, _ in _in_order(rankings).candidates[:RERANKED]]
         scores = reranker.scores(query, map(texts.__getitem__, first))
         neural = sorted(zip(first, scores, strict=True), key=lambda item: -item[1])
         return _in_order([*rankings, Ranking("neural", neural)])
@@ -99,19 +98,18 @@ def reranked(
 
 
 def _rankings(query: str, lexical: Ranker, semantic: Ranker) -> list[Ranking[str]]:
-    found = {"bm25": lexical(query)}
-    if not parse(query).is_exact:
-        found["static"] = semantic(query)
-    return [Ranking(name, hits, len(hits) < CANDIDATES) for name, hits in found.items()]
+    found = lexical(query)
+    return [found] if parse(query).is_exact else [found, semantic(query)]
 
 
-def _in_order(rankings: list[Ranking[str]], method: Method = Method.CONVEX) -> Ranked:
-    return [(hit.key, hit.score) for hit in fuse(rankings, method=method)]
+def _in_order(rankings: list[Ranking[str]], method: Method = Method.CONVEX) -> Ranking[str]:
+    return Ranking("fused", [(hit.key, hit.score) for hit in fuse(rankings, method=method)])
 
 
-def _best(entries: Sequence[Entry], scores: np.ndarray) -> Ranked:
+def _best(ranker: str, entries: Sequence[Entry], scores: np.ndarray) -> Ranking[str]:
     order = np.argsort(-scores, kind="stable")[:CANDIDATES]
-    return [(entries[place].id, float(scores[place])) for place in order if scores[place] > 0]
+    best = [(entries[place].id, float(scores[place])) for place in order if scores[place] > 0]
+    return Ranking(ranker, best, complete=len(best) < CANDIDATES)
 
 
 def _terms(text: str) -> Iterator[str]:

@@ -50,7 +50,10 @@ def test_the_table_buys_recall_and_costs_no_rank(corpus: list[Entry], asked: lis
     both = fused(words, static(corpus))
 
     def means(ranker: Ranker) -> tuple[float, float]:
-        ranked = [([key for key, _ in ranker(query.text)], query.right) for query in paraphrases]
+        ranked = [
+            ([key for key, _ in ranker(query.text).candidates], query.right)
+            for query in paraphrases
+        ]
         recalls = [recall(*each, depth=50) for each in ranked]
         return mean(recalls).value, mean([reciprocal_rank(*each) for each in ranked]).value
 
@@ -62,7 +65,7 @@ def test_the_table_buys_recall_and_costs_no_rank(corpus: list[Entry], asked: lis
 
 def test_rankers_name_each_entry_once_and_the_best_first(corpus: list[Entry]) -> None:
     for ranker in (textbook_bm25(corpus), static(corpus)):
-        ranked = ranker("a lock held while waiting for the network")
+        ranked = ranker("a lock held while waiting for the network").candidates
         scores = [score for _, score in ranked]
         assert len(dict(ranked)) == len(ranked) <= CANDIDATES
         assert scores == sorted(scores, reverse=True) and scores[-1] > 0

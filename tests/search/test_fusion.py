@@ -30,7 +30,7 @@ def rankings(draw: st.DrawFn) -> list[Ranking[str]]:
     for ranker in ("bm25", "static", "neural"):
         named = draw(st.dictionaries(st.sampled_from("abcdefgh"), scores))
         best_first = sorted(named.items(), key=lambda item: -item[1])
-        drawn.append(Ranking(ranker, best_first, draw(st.booleans())))
+        drawn.append(Ranking(ranker, best_first, draw(st.booleans()), draw(scores)))
     return drawn
 
 
@@ -150,3 +150,13 @@ def test_a_score_is_a_finite_number() -> None:
 def test_a_candidate_is_named_once() -> None:
     with pytest.raises(ValueError, match="'bm25' named a candidate twice"):
         fuse([Ranking("bm25", [("a", 1.0), ("a", 0.5)])])
+
+
+def test_a_ranker_that_found_little_of_what_was_asked_has_less_to_say() -> None:
+    little = Ranking("bm25", [("a", 2.0), ("b", 1.0)], complete=True, full=8.0)
+    much = Ranking("bm25", [("a", 2.0), ("b", 1.0)], complete=True, full=2.0)
+    similar = ranking("static", c=0.9, d=0.1)
+    assert keys(fuse([little, similar], WEIGHTS)) == ["c", "a", "b", "d"]
+    assert keys(fuse([much, similar], WEIGHTS))[0] == "a"
+    (alone,) = fuse([Ranking("bm25", [("a", 2.0)], full=8.0)], WEIGHTS)
+    assert alone.score == 0.25
