@@ -11,6 +11,7 @@ import regex
 
 from tau_browser.search.fusion import CANDIDATES, Method, Ranking, fuse
 from tau_browser.search.query import parse
+from tau_browser.search.semantic.packed import packed, products
 from tau_browser.search.semantic.rerank import Reranker
 from tau_browser.search.semantic.table import static_table
 from tests.eval.corpus import PHRASES, Entry
@@ -62,11 +63,13 @@ def static(entries: Sequence[Entry]) -> Ranker:
         for at in range(0, len(entry.text), _CHUNK)
     ]
     places = np.array([place for place, _ in chunks])
-    vectors = table.encode(text for _, text in chunks)
+    rows, lengths = packed(table.encode(text for _, text in chunks), table.spread)
+    lengths[lengths == 0] = np.inf
 
     def rank(query: str) -> Ranking[str]:
         scores = np.zeros(len(entries))
-        np.maximum.at(scores, places, vectors @ table.encode([query])[0])
+        cosines = products(rows, table.encode([query])[0], table.spread) / lengths
+        np.maximum.at(scores, places, cosines)
         return _best("static", entries, scores)
 
     return rank

@@ -19,8 +19,8 @@ from typing import Any
 
 from tau_browser.search.index.freshness import FileState
 
-VERSION = 1
-"""Of the catalog and the postings together: another version is made anew."""
+VERSION = 2
+"""Of the catalog, the postings and the vectors together: another version is made anew."""
 
 _TABLES = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;

@@ -51,7 +51,7 @@ def vectors_of(folder: Path, index: int) -> Vectors | None:
     """The vectors of an index; None if there are none, or none that can be read."""
     state = embedded(folder, index)
     try:
-        return Vectors(folder, state.rows) if state.rows else None
+        return Vectors(folder, state.rows, static_table().spread) if state.rows else None
     except (OSError, VectorsDamaged):
         return None
 
@@ -73,7 +73,7 @@ def embed(
     if state.rows and vectors_of(folder, index) is None:  # damaged: made anew
         state = Embedded(index)
     left = [content for content in contents if content >= state.next]
-    with VectorWriter(folder, state.rows) as writer:
+    with VectorWriter(folder, state.rows, static_table().spread) as writer:
         for at in range(0, len(left), _BATCH):
             if cancelled():
                 return

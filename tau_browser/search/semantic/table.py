@@ -31,6 +31,8 @@ class StaticTable:
 
     def __init__(self, vectors: Floats, vocabulary: Sequence[str]) -> None:
         self._vectors = vectors
+        self.spread: Floats = vectors.std(axis=0)
+        """How far the numbers of each dimension lie from 0: (256)."""
         self.wordpiece = WordPiece(vocabulary)
         self._pieces = PlainPieces(self.wordpiece)
 

@@ -1,10 +1,9 @@
 """Vectors on disk, a row for each piece of text, and the texts that are nearest to a vector.
 
-Three files in a folder, rows in the same order. `vectors.i8`: the numbers as int8, and the length
-of that int8 vector as float32. Each row was scaled by its own largest number, so scores mean
-nothing until they are divided by that length. `vectors.signs`: the signs of the numbers, a bit
-each; they are enough to tell the nearest tenth from the rest. `vectors.keys`: whose piece it is,
-as a number of the index (a content).
+Three files in a folder, rows in the same order. `vectors.packed`: the numbers in half a byte
+each, and the length of what they stand for as float32; scores mean nothing until they are divided
+by it. `vectors.signs`: the signs of the numbers, a bit each; they are enough to tell the nearest
+tenth from the rest. `vectors.keys`: whose piece it is, as a number of the index (a content).
 
 How many rows count is not written here: the index says it, and commits it after the rows are
 flushed. So what a killed writer left behind the last committed row is cut off by the next writer.
@@ -26,7 +25,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tau_browser.model.columns import Bools, Int64s
-from tau_browser.search.semantic.int8 import Floats, quantised
+from tau_browser.search.semantic.int8 import Floats
+from tau_browser.search.semantic.packed import packed, products
 from tau_browser.search.semantic.table import DIMENSIONS
 
 Rows = npt.NDArray[np.intp]
@@ -39,15 +39,16 @@ EXACT_ALLOWED_ROWS = 50_000
 SHORTLIST = 20_000
 """How many rows the signs choose. At a million rows they hold 99 % of the nearest 50."""
 
-_ROW = np.dtype([("vector", np.int8, DIMENSIONS), ("length", "<f4")])
-_LENGTH_AT = DIMENSIONS
+_ROW = np.dtype([("vector", np.uint8, DIMENSIONS // 2), ("length", "<f4")])
+_LENGTH_AT = DIMENSIONS // 2
 _SIGNS = np.dtype((np.uint64, DIMENSIONS // 64))
-_KEY = np.dtype("<i8")
-_COLUMNS = {"vectors.i8": _ROW, "vectors.signs": _SIGNS, "vectors.keys": _KEY}
+_KEY = np.dtype("<u4")
+_COLUMNS = {"vectors.packed": _ROW, "vectors.signs": _SIGNS, "vectors.keys": _KEY}
 _BLOCK = 4096  # rows scored at a time: as floats they fit into a processor's cache
 _SIGN_BLOCK = 16384
 _MOST_SIGNS = 255
 _PRIVATE = 0o600
+_EVEN = np.ones(DIMENSIONS, np.float32)
 
 
 class VectorsDamaged(Exception):
@@ -66,9 +67,13 @@ class Coverage:
 
 
 class Vectors:
-    """The first `count` rows in a folder, for reading. Raises VectorsDamaged, OSError."""
+    """The first `count` rows in a folder, for reading. `spread`: as they were written with.
 
-    def __init__(self, folder: Path, count: int) -> None:
+    Raises VectorsDamaged, OSError.
+    """
+
+    def __init__(self, folder: Path, count: int, spread: Floats = _EVEN) -> None:
+        self._spread = spread
         columns = (_mapped(folder / name, count) for name in _COLUMNS)
         self._rows, self._signs, self._keys = columns
 
@@ -128,15 +133,14 @@ class Vectors:
         return rows, self._cosines(rows, vector)
 
     def _cosines(self, rows: Rows, vector: Floats) -> Floats:
-        """By np.einsum and not by `@`: BLAS would start threads that cost more than they bring."""
         cosines = np.zeros(len(rows), np.float32)
         at = 0
         for block in _blocks(rows, _BLOCK):
             stored = self._rows[_range_of(block)]
-            products = np.einsum("ij,j->i", stored["vector"].astype(np.float32), vector)
+            found = products(stored["vector"], vector, self._spread)
             lengths = stored["length"]
             part = cosines[at : at + len(block)]
-            np.divide(products, lengths, out=part, where=lengths > 0)
+            np.divide(found, lengths, out=part, where=lengths > 0)
             at += len(block)
         return cosines
 
@@ -167,11 +171,13 @@ class VectorWriter:
     """Appends to the rows in a folder, of which the first `count` are known to be good; what lies
     behind them is cut off. One writer at a time: the caller holds the lock of the index.
 
-    Raises VectorsDamaged if there are fewer rows, and OSError.
+    spread: how far the numbers of each dimension lie from 0, about. Raises VectorsDamaged if there
+    are fewer rows, and OSError.
     """
 
-    def __init__(self, folder: Path, count: int) -> None:
+    def __init__(self, folder: Path, count: int, spread: Floats = _EVEN) -> None:
         self._count = count
+        self._spread = spread
         self._files: list[tuple[int, np.dtype[Any]]] = []
         try:
             for name, row in _COLUMNS.items():
@@ -192,12 +198,10 @@ class VectorWriter:
         return self._count
 
     def append(self, keys: Int64s, vectors: Floats) -> None:
-        """Add the vectors of length 1, or 0, of pieces of what the keys (0 or more) name: all of
-        them, or none. Raises OSError."""
+        """Add the vectors of length 1, or 0, of pieces of what the keys (0 to 4 billion) name: all
+        of them, or none. Raises OSError."""
         rows = np.empty(len(vectors), _ROW)
-        rows["vector"], _ = quantised(vectors)
-        numbers = rows["vector"].astype(np.float32)
-        rows["length"] = np.sqrt(np.einsum("ij,ij->i", numbers, numbers))
+        rows["vector"], rows["length"] = packed(vectors, self._spread)
         self.append_rows(rows, _signs_of(vectors), np.asarray(keys, _KEY))
 
     def append_rows(self, *columns: npt.NDArray[Any]) -> None:

@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 
 from tau_browser.search.semantic import vectors as module
 from tau_browser.search.semantic.int8 import Floats
-from tau_browser.search.semantic.table import DIMENSIONS
+from tau_browser.search.semantic.packed import packed, products
+from tau_browser.search.semantic.table import DIMENSIONS, static_table
 from tau_browser.search.semantic.vectors import Coverage, Vectors, VectorsDamaged, VectorWriter
 
-SIZES = {"vectors.i8": 260, "vectors.signs": 32, "vectors.keys": 8}
+SIZES = {"vectors.packed": 132, "vectors.signs": 32, "vectors.keys": 4}
 
 
 def unit(vectors: np.ndarray) -> Floats:
@@ -66,25 +67,26 @@ def mean_recall(found: Vectors, vectors: Floats, asked: Floats, count: int = 50)
     return float(np.mean(shares))
 
 
-def test_int8_finds_what_floats_find(tmp_path: Path) -> None:
-    vectors = random_vectors(5000)
+def test_half_bytes_find_what_floats_find(tmp_path: Path) -> None:
+    vectors = clustered_vectors(5000)
     found = stored(tmp_path, vectors)
     keys, cosines = zip(*found.nearest(vectors[17], 5), strict=True)
-    assert keys[0] == 17 and cosines[0] == pytest.approx(1, abs=1e-3)
+    assert keys[0] == 17 and cosines[0] == pytest.approx(1, abs=0.02)
     assert list(cosines) == sorted(cosines, reverse=True)
-    assert mean_recall(found, vectors, random_vectors(20, seed=2)) > 0.95
+    asked = clustered_vectors(20, seed=2)
+    assert mean_recall(found, vectors, asked) > 0.85
+    assert mean_recall(found, vectors, asked, count=10) > 0.93
 
 
-def test_rows_are_compared_by_direction_not_by_how_they_were_scaled(tmp_path: Path) -> None:
-    """Each row has a scale of its own: without its length, recall is next to nothing."""
-    vectors, asked = random_vectors(5000), random_vectors(20, seed=2)
-    found = stored(tmp_path, vectors)
-    numbers = found._rows["vector"].astype(np.float32)
-    without = [
-        len(set(np.argsort(-(numbers @ vector))[:50].tolist()) & set(truth(vectors, vector, 50)))
-        for vector in asked
-    ]
-    assert np.mean(without) / 50 < 0.6 < 0.95 < mean_recall(found, vectors, asked)
+def test_a_text_is_much_like_itself_when_packed() -> None:
+    table = static_table()
+    texts = ["retry", "the list is slow when there are many files", "é", "x" * 90, *sys.modules]
+    vectors = table.encode(texts)
+    rows, lengths = packed(vectors, table.spread)
+    for row, length, vector in zip(rows, lengths, vectors, strict=True):
+        if length:
+            assert products(row[None], vector, table.spread)[0] / length > 0.95
+    assert [bool(length) for length in lengths] == vectors.any(axis=1).tolist()
 
 
 def test_signs_choose_nearly_all_of_the_nearest(
@@ -109,9 +111,9 @@ def test_only_among_the_keys_asked_for(
     among = np.flatnonzero(np.random.default_rng(3).random(3000) < 0.4).tolist()
     for vector in vectors[:20]:
         keys = nearest(found, vector, 50, among=[*among, 10**9])
-        wanted = [key for key in truth(vectors, vector, 3000) if key in among][:50]
+        wanted = [key for key in truth(vectors, vector, 3000) if key in among][:10]
         assert set(keys) <= set(among)
-        assert len(set(keys).intersection(wanted)) >= 47
+        assert len(set(keys).intersection(wanted)) >= 9
     assert not found.nearest(vectors[0], 5, among=[])
     assert not found.nearest(vectors[0], 5, among=[3000])
 
@@ -140,7 +142,7 @@ def test_a_key_is_as_near_as_its_nearest_piece_and_named_once(tmp_path: Path) ->
         assert len(hits) == len(dict(hits)) == 10
         floor = sorted(best.values(), reverse=True)[9]
         for key, cosine in hits:
-            assert cosine == pytest.approx(best[key], abs=0.01) and cosine > floor - 0.01
+            assert cosine == pytest.approx(best[key], abs=0.03) and cosine > floor - 0.03
 
 
 def test_texts_without_words_are_like_nothing(tmp_path: Path) -> None:
@@ -239,7 +241,7 @@ def test_missing_rows_are_said(tmp_path: Path, name: str) -> None:
 
 def test_a_full_disk_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = random_vectors(20)
-    write, room = os.pwrite, 13 * SIZES["vectors.i8"]
+    write, room = os.pwrite, 13 * SIZES["vectors.packed"]
 
     def pwrite(file: int, data: memoryview, at: int) -> int:
         if at >= room:
