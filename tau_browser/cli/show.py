@@ -78,7 +78,7 @@ def _print_json(target: Target, session: Session, place: int) -> None:
             "session": about,
             "entries": _entries(session, place),
             "roots": session.ids(tree.roots),
-            "forks": session.ids(tree.forks),
+            "forks": session.ids(session.forks),
             "leaf": session.entry_id(session.leaf) if session.leaf != NOWHERE else None,
             "path": session.ids(tree.path(place)),
             "context": session.ids(fold_at(session, place).context),
@@ -93,6 +93,7 @@ def _finding(finding: Diagnostic) -> dict[str, Any]:
         "byte": finding.byte,
         "reason": finding.reason,
         "severity": finding.severity.value,
+        **({"source": finding.source} if finding.source else {}),
     }
 
 

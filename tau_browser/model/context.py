@@ -59,7 +59,8 @@ def fold_at(session: Session, place: int) -> Fold:
 def states(session: Session, place: int) -> Codes:
     """The `State` of every entry as seen from one of them, by place."""
     tree, flags = session.tree, session.columns.flags
-    state = np.full(len(session), State.ABANDONED, np.uint8)
+    elsewhere = State.PATH if session.is_nested else State.ABANDONED
+    state = np.full(len(session), elsewhere, np.uint8)
     if place != NOWHERE:
         fold = fold_at(session, place)
         path = tree.path(place)

@@ -17,13 +17,17 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding. `line` counts from 1, `byte` is the offset in the source; None: the whole."""
+    """One finding. `line` counts from 1, `byte` is the offset in the source; None: the whole.
+
+    source: where it was stored, in words, for lines that were made from something else.
+    """
 
     line: int | None
     byte: int | None
     reason: str
     severity: Severity
+    source: str = ""
 
     def __str__(self) -> str:
         where = "whole file" if self.line is None else f"line {self.line}, byte {self.byte}"
-        return f"{where}: {self.reason}"
+        return f"{self.source or where}: {self.reason}"

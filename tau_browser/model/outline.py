@@ -108,6 +108,18 @@ def _group_sizes(tree: Tree, opens_turn: Bools, strand: Int32s, branch: Bools) -
     return size
 
 
+def nested_outline(tree: Tree) -> Outline:
+    """Each entry under its parent, one step in: a hierarchy, which has no turns and no branches."""
+    return Outline(
+        entry=tree.order,
+        depth=tree.depth[tree.order] - 1,
+        size=tree.size[tree.order],
+        line=tree.position,
+        turn=np.full(len(tree), NOWHERE, np.int32),
+        branch=np.zeros(len(tree), np.bool_),
+    )
+
+
 def flat_outline(places: Int32s, total: int) -> Outline:
     """Some entries of a session of `total`, one under the other, in the order given.
 

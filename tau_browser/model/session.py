@@ -16,9 +16,10 @@ from tau_browser.model.decoder import Log
 from tau_browser.model.diagnostic import Diagnostic, Severity
 from tau_browser.model.entries import Entries, entries_of
 from tau_browser.model.heads import decode_record
-from tau_browser.model.outline import Outline, outline_of
+from tau_browser.model.outline import Outline, nested_outline, outline_of
 from tau_browser.model.payload import Record, message_of, text_of
-from tau_browser.model.tree import Tree, tree_of
+from tau_browser.model.translation import is_nested, told_findings
+from tau_browser.model.tree import Tree, hierarchy_of, tree_of
 
 
 class Source(Protocol):
@@ -79,10 +80,21 @@ class Session:
         """Where τ reopens the session, or NOWHERE."""
         return self.tree.leaf
 
+    @property
+    def is_nested(self) -> bool:
+        """Whether it is a hierarchy that a store keeps, and no conversation: no entry is the leaf,
+        none was left, and a parent of several is no fork."""
+        return is_nested(self.header)
+
+    @property
+    def forks(self) -> list[int]:
+        """Entries at which the conversation went on in several ways, in file order."""
+        return [] if self.is_nested else self.tree.forks
+
     @cached_property
     def outline(self) -> Outline:
         """The lines of the tree as drawn."""
-        return outline_of(self.tree, self.is_user)
+        return nested_outline(self.tree) if self.is_nested else outline_of(self.tree, self.is_user)
 
     @cached_property
     def is_user(self) -> Bools:
@@ -190,7 +202,11 @@ def session_of(log: Log, source: Source) -> Session:
 
     entries = entries_of(log.columns, same)
     header_id = log.header.get("id") if log.header else None
-    tree = tree_of(entries, log.kinds, header_id if isinstance(header_id, str) else None, stamps)
+    root_id = header_id if isinstance(header_id, str) else None
+    if is_nested(log.header):
+        tree = hierarchy_of(entries, root_id)
+    else:
+        tree = tree_of(entries, log.kinds, root_id, stamps)
     return Session(
         header=log.header or {},
         entries=entries,
@@ -229,6 +245,7 @@ def stamp_of(raw: bytes) -> str:
 
 def _findings(log: Log, entries: Entries) -> list[Diagnostic]:
     """All that is to be said about a session, in the order of its lines."""
+    told = told_findings(log.header)
     findings = [*log.diagnostics, *entries.diagnostics]
     if not log.size:
         findings.append(Diagnostic(None, None, "the file is empty", Severity.NOTE))
@@ -240,4 +257,6 @@ def _findings(log: Log, entries: Entries) -> list[Diagnostic]:
         for place in np.flatnonzero(columns.flags & flag).tolist():
             line, start = int(columns.line[place]), int(columns.start[place])
             findings.append(Diagnostic(line, start, reason, Severity.DAMAGE))
-    return sorted(findings, key=lambda finding: finding.byte or 0)
+    for line in {finding.line for finding in told if finding.line is not None}:
+        columns.flags[columns.line == line] |= Flag.NOTED
+    return [*sorted(findings, key=lambda finding: finding.byte or 0), *told]

@@ -56,7 +56,7 @@ def summary_of(session: Session) -> Summary:
         modified=_last_stamp(session) or created,
         entries=len(session),
         messages=int(session.roles.where(roles, "user", "assistant").sum()),
-        forks=len(session.tree.forks),
+        forks=len(session.forks),
         unreadable=severities.count(Severity.UNREADABLE),
         damage=severities.count(Severity.DAMAGE),
         notes=severities.count(Severity.NOTE),

@@ -120,9 +120,17 @@ class Tree:
 
 def tree_of(entries: Entries, kinds: Names, header_id: str | None, stamps: Stamps) -> Tree:
     """Link the entries. Marks ORPHAN and CYCLE in their flags: those are drawn as roots."""
+    return _tree(entries, header_id, default_leaf(entries.columns, kinds), stamps)
+
+
+def hierarchy_of(entries: Entries, header_id: str | None) -> Tree:
+    """Link entries that are no conversation: siblings in file order, no leaf."""
+    return _tree(entries, header_id, NOWHERE, None)
+
+
+def _tree(entries: Entries, header_id: str | None, leaf: int, stamps: Stamps | None) -> Tree:
     parent = _parents(entries, header_id)
     _break_rings(parent, entries.columns.flags)
-    leaf = default_leaf(entries.columns, kinds)
     runs = _runs(parent, leaf, stamps)
 
     run_sizes, run_depths = _subtree_sizes(runs), _depths(runs)
@@ -200,7 +208,8 @@ def _break_rings(parent: Int32s, flags: Flags) -> None:
             flags[cut] |= Flag.CYCLE | Flag.NOTED
 
 
-def _runs(parent: Int32s, leaf: int, stamps: Stamps) -> Runs:
+def _runs(parent: Int32s, leaf: int, stamps: Stamps | None) -> Runs:
+    """`stamps`: what siblings are ordered by, or None if they stay as they are in the file."""
     n = len(parent)
     places = np.arange(n, dtype=np.int32)
     children = np.bincount(parent[parent != NOWHERE], minlength=n)
@@ -217,28 +226,36 @@ def _runs(parent: Int32s, leaf: int, stamps: Stamps) -> Runs:
         start=start,
         size=size,
         parent=run_parent,
-        children=_children_by_time(start, run_parent, stamps),
+        children=_children(run_parent),
         main=[NOWHERE] * len(run_parent),
         order=[],
     )
-    _choose_main(runs, leaf)
+    if stamps is None:
+        runs.main[:] = [below[-1] if below else NOWHERE for below in runs.children]
+    else:
+        _sort_by_time(runs.children, start, stamps)
+        _choose_main(runs, leaf)
     _preorder(runs)
     return runs
 
 
-def _children_by_time(start: Int32s, parent: list[int], stamps: Stamps) -> list[list[int]]:
-    """The runs below each run. A log is written in time order but for copies and long answers,
-    so siblings are found in file order and sorted by what their timestamps say."""
+def _children(parent: list[int]) -> list[list[int]]:
+    """The runs below each run, in file order."""
     below: list[list[int]] = [[] for _ in parent]
     for run, over in enumerate(parent):
         if over != NOWHERE:
             below[over].append(run)
+    return below
+
+
+def _sort_by_time(below: list[list[int]], start: Int32s, stamps: Stamps) -> None:
+    """Sort siblings by what their timestamps say. A log is written in time order but for copies
+    and long answers."""
     rivals = [run for siblings in below if len(siblings) > 1 for run in siblings]
     stamp = dict(zip(rivals, stamps(start[rivals]), strict=True)) if rivals else {}
     for siblings in below:
         if len(siblings) > 1:
             siblings.sort(key=stamp.__getitem__)
-    return below
 
 
 def _preorder(runs: Runs) -> None:

@@ -32,6 +32,6 @@ def facts_of(session: Session) -> Facts:
     return Facts(
         session=session,
         states=states(session, session.leaf),
-        forks=np.array(session.tree.forks, np.intp),
+        forks=np.array(session.forks, np.intp),
         subagents=frozenset(subagent_heads(session)),
     )

@@ -24,7 +24,7 @@ def tree_title(tree: TreeView, name: str, *remarks: str) -> str:
         return f"Model view at {safe_line(session.entry_id(at))} · {seen:,} of {path:,} entries"
     entries = counted(len(session), "entry")
     parts = [safe_line(name), f"only hits of {entries}" if tree.filtered else entries]
-    if forks := len(session.tree.forks):
+    if forks := len(session.forks):
         parts.append(counted(forks, "fork"))
     if findings := len(session.diagnostics):
         parts.append(f"{tree.glyphs.warning} {counted(findings, 'finding')} (!)")

@@ -69,6 +69,8 @@ class TreeView(RowsView):
             row = self.rows.reveal(session.leaf)
             if self.rows.is_folded(row):
                 self.rows.toggle(row)
+        elif len(self.rows) == 1:  # all of a hierarchy is in one group
+            self.rows.toggle(0)
         self._outline_changed()
         self.cursor = self.rows.row(session.leaf) if session.leaf != NOWHERE else 0
         self.rows_changed()
