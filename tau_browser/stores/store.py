@@ -62,6 +62,18 @@ class Change(StrEnum):
     BACK = "is back"
 
 
+class Capability(StrEnum):
+    """A change that a store can make, by the verb that asks for it. Only those are offered."""
+
+    FORK = "fork"  # a new session out of entries of one
+    PRUNE = "prune"  # the same, without some subtrees
+    PRUNE_IN_PLACE = "prune in place"
+    FOLD = "fold"  # an elide after the leaf
+    RENAME = "rename"
+    IMPORT = "import"
+    ENRICH = "enrich"
+
+
 class OpenSession(Protocol):
     """One session, open for reading. Reading leaves the stored thing as it is."""
 
@@ -92,6 +104,7 @@ class Store(Protocol):
 
     name: str
     title: str  # the place in words, for a person
+    capabilities: frozenset[Capability]
 
     def scan(self) -> Iterator[Listed | Unreadable]:
         """All there is, cheaply, without looking into anything not looked into before."""

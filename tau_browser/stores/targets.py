@@ -42,9 +42,11 @@ class AmbiguousReference(StoreError):
         self.count = count
 
 
-def store_over(roots: Sequence[str], cache_folder: Path | None) -> Store:
+def store_over(
+    roots: Sequence[str], cache_folder: Path | None, *, read_only: bool = False
+) -> Store:
     """τ's file store over some folders, or over files named one by one."""
-    store: Store = adapter(TAU)(roots, cache_folder)
+    store: Store = adapter(TAU)(roots, cache_folder, read_only=read_only)
     return store
 
 
@@ -53,7 +55,8 @@ def demo_target(notice: str) -> Target:
     from importlib.resources import files
 
     sessions = files("tau_browser").joinpath("demo", "sessions")
-    return Target(store_over([str(sessions)], None), notice=notice, is_demo=True)
+    store = store_over([str(sessions)], None, read_only=True)
+    return Target(store, notice=notice, is_demo=True)
 
 
 def target_of(ref: str, store: Store, cache_folder: Path | None) -> Target:

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tau_browser.stores.files import header_of, identity_of, words_of
-from tau_browser.stores.store import Listed, StoreError, Unreadable
+from tau_browser.stores.store import Capability, Listed, StoreError, Unreadable
 
 if TYPE_CHECKING:
     from tau_browser.stores.catalog import Catalog
     from tau_browser.stores.session_file import SessionFile
 
+_CAPABILITIES = frozenset(Capability) - {Capability.ENRICH}
 _NOT_LISTED = {
+    ".tau-browse.partial": "left by a change that was cut off before it took effect: delete it",
     ".partial": "a session whose first lines are still being written",
     ".jsonl.gz": "compressed with gzip: unpack the file to read it",
 }
@@ -30,8 +32,11 @@ class TauFileStore:
 
     name = "tau"
 
-    def __init__(self, roots: Sequence[str], cache_folder: Path | None = None) -> None:
+    def __init__(
+        self, roots: Sequence[str], cache_folder: Path | None = None, *, read_only: bool = False
+    ) -> None:
         self.roots = [os.path.abspath(root) for root in roots]
+        self.capabilities = frozenset() if read_only else _CAPABILITIES
         self.title = ", ".join(self.roots)
         self._cache_folder = cache_folder
 
