@@ -47,7 +47,7 @@ def test_printing_needs_no_screen(argv: list[str], options: list[str], tmp_path:
 def test_rooms_below_the_screen_do_not_import_it(tmp_path: Path) -> None:
     code = """
 import pkgutil, importlib
-for room in ("model", "stores", "search"):
+for room in ("model", "stores", "search", "actions"):
     package = importlib.import_module(f"tau_browser.{room}")
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         importlib.import_module(module.name)

@@ -1,0 +1,1 @@
+"""How conversations are changed: a plan is made, shown, carried out, and can be taken back."""

@@ -1,0 +1,177 @@
+"""What plans have in common: new ids and headers, measures, and the checks before any change."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from tau_browser.actions.draft import Draft, line_of
+from tau_browser.actions.journal import now
+from tau_browser.actions.plan import Item, Measure, Refusal
+from tau_browser.model.columns import Bools, Flag
+from tau_browser.model.context import config_at, fold_at
+from tau_browser.model.diagnostic import Severity
+from tau_browser.model.heads import decode_record
+from tau_browser.model.label import label_of, speaker_of
+from tau_browser.model.payload import Record, text_of
+from tau_browser.model.session import Session
+from tau_browser.model.summary import session_name
+from tau_browser.model.text import counted, safe_line
+from tau_browser.model.tree import NOWHERE
+from tau_browser.model.usage import estimate_tokens
+
+_IN_CONTEXT = ("message", "customMessage", "compaction", "branch_summary")
+_NAMED = 5  # lines or entries that a refusal names
+
+
+def fork_header(session: Session, cwd: str | None) -> Record:
+    """The header of a new session made of this one (tau-format 1.2)."""
+    old = session.header.get("cwd")
+    return {
+        "type": "session",
+        "version": 1,
+        "id": uuid.uuid4().hex,
+        "timestamp": now(),
+        "cwd": cwd or (old if isinstance(old, str) else ""),
+        "parent": session.id,
+    }
+
+
+def new_entry(session: Session, kind: str, parent: int, **payload: object) -> Record:
+    """A new entry of a session, in τ's spelling; its id is like no other there."""
+    entry_id = uuid.uuid4().hex[:8]
+    while session.find(entry_id):
+        entry_id = uuid.uuid4().hex[:8]
+    above = session.entry_id(parent) if parent != NOWHERE else None
+    envelope = {"type": kind, "id": entry_id, "parentId": above, "timestamp": now()}
+    return envelope | payload
+
+
+def appended(session: Session, record: Record) -> Draft:
+    """The log of a session with one more entry at its end."""
+    draft = Draft(session.source)
+    draft.keep(0, session.size)
+    if session.size and session.source.read(session.size - 1, session.size) != b"\n":
+        draft.add(b"\n")
+    draft.add(line_of(record))
+    return draft
+
+
+def copied(
+    session: Session, header: Record, places: Iterable[int], changed: Mapping[int, Record]
+) -> Draft:
+    """A log of its own with these entries, one line each, in this order: bytes as they are where
+    nothing must change. changed: records that take the place of others."""
+    draft = Draft(session.source)
+    draft.add(line_of(header))
+    for place in places:
+        if place in changed:
+            draft.add(line_of(changed[place]))
+        elif session.has(place, Flag.NOTED) and not is_strict(session.raw(place)):
+            draft.add(line_of(session.record(place)))
+        else:
+            draft.keep(*session.columns.row(place))
+            draft.add(b"\n")
+    return draft
+
+
+def is_strict(raw: bytes) -> bool:
+    """Whether τ, too, can read a record: it takes UTF-8 and JSON and nothing else."""
+    try:
+        return isinstance(json.loads(raw.decode()), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def measure(session: Session) -> Measure:
+    """How large a session is, its context as of the leaf."""
+    if session.leaf == NOWHERE:
+        return Measure(len(session), 0, 0)
+    context = fold_at(session, session.leaf).context
+    shown = context[session.kinds.where(session.columns.kind[context], *_IN_CONTEXT)]
+    tokens = sum(estimate_tokens(len(text_of(session.record(at)))) for at in shown.tolist())
+    return Measure(len(session), len(context), tokens)
+
+
+def item(session: Session, place: int) -> Item:
+    """An entry in one line."""
+    record = session.record(place)
+    said = label_of(session, place, record)
+    speaker = speaker_of(record)
+    return Item(session.entry_id(place), f"{speaker}: {said}" if said else speaker)
+
+
+def items(session: Session, places: Iterable[int]) -> tuple[Item, ...]:
+    """Entries in one line each."""
+    return tuple(item(session, place) for place in places)
+
+
+def foreign(session: Session) -> list[Refusal]:
+    """Why a session cannot be changed as τ's, if it is not one."""
+    header = session.header
+    if header.get("version") == 1 and isinstance(header.get("timestamp"), str) and session.id:
+        return []
+    if not header:
+        return [Refusal("the session has no header: its id and directory are unknown")]
+    return [Refusal("not in the format of τ's sessions: import it, and change what that makes")]
+
+
+def unsound(session: Session, kept: Bools) -> list[Refusal]:
+    """What is wrong with the entries that would be written, so that τ would misread them."""
+    flags = session.columns.flags
+    same = np.flatnonzero(kept & ((flags & Flag.SAME_ID) != 0)).tolist()
+    nameless = np.flatnonzero(kept & ((flags & Flag.NO_ID) != 0)).tolist()
+    refusals = []
+    if same:
+        lines = _some(str(session.columns.line[at]) for at in same)
+        refusals.append(
+            Refusal(f"one id stands for different entries (lines {lines}): τ would drop some")
+        )
+    if nameless:
+        lines = _some(str(session.columns.line[at]) for at in nameless)
+        refusals.append(Refusal(f"entries without an id (lines {lines}): τ cannot open those"))
+    return refusals
+
+
+def unreadable(session: Session) -> list[str]:
+    """Where a session holds bytes that are no entry, for a sentence."""
+    found = [at for at in session.diagnostics if at.severity is Severity.UNREADABLE]
+    return [f"line {at.line}" if at.line is not None else at.reason for at in found]
+
+
+def continues(source: Session, result: Session) -> tuple[list[Refusal], list[str]]:
+    """Why τ could not go on in a session that is made of another, and what to know about how."""
+    if result.leaf == NOWHERE:
+        return [Refusal("nothing would be left at which τ could go on")], []
+    refusals, remarks = [], []
+    path = result.tree.path(result.leaf)
+    cut_off = path[(result.columns.flags[path] & Flag.INCOMPLETE) != 0]
+    if len(cut_off):
+        names = _some(result.ids(cut_off))
+        refusals.append(
+            Refusal(f"{names} was interrupted, and τ goes on from nothing that hangs below it")
+        )
+    if "model" not in config_at(result, result.leaf):
+        remarks.append("no model is set on the path to its leaf: τ will ask for one or refuse")
+    if (name := session_name(source)) and not session_name(result):
+        remarks.append(f"its name goes: {safe_line(name)}")
+    return refusals, remarks
+
+
+def first_line_is_header(session: Session) -> int:
+    """Where the line after the header begins, in bytes; 0 where the header is not the first."""
+    at, found = 0, b""
+    while b"\n" not in found and (more := session.source.read(at, at + 65536)):
+        found, at = found + more, at + len(more)
+    line, end, _ = found.partition(b"\n")
+    return len(line + end) if decode_record(line) == session.header != {} else 0
+
+
+def _some(names: Iterable[str]) -> str:
+    names = list(names)
+    more = len(names) - _NAMED
+    shown = ", ".join(safe_line(name) for name in names[:_NAMED])
+    return f"{shown} and {counted(more, 'other')}" if more > 0 else shown

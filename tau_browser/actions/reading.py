@@ -1,0 +1,101 @@
+"""A session as a plan reads it: all of it, with the state of what it was read from."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tau_browser.actions.journal import Journal
+from tau_browser.actions.plan import Read, Refusal, Remedy
+from tau_browser.model.columns import Columns
+from tau_browser.model.decoder import Decoder
+from tau_browser.model.diagnostic import Severity
+from tau_browser.model.session import Session, session_of
+from tau_browser.stores.files import FileSource, words_of
+from tau_browser.stores.store import StoreError
+
+_CHUNK = 1024 * 1024
+_STILL = 5.0
+"""Seconds without a write, after which nobody is taken to be writing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A session, the state that it was read in, and every record of its log: an entry may have
+    more than one (tau-format 1.7)."""
+
+    session: Session
+    read: Read
+    records: Columns
+    ours: bool = False  # what was written last was written by us
+
+    def busy(self, *, copies: bool = False, force: bool = False) -> list[Refusal]:
+        """Why the session is not to be touched now, if it is being written. copies: it is only
+        copied, which a person may want to force."""
+        if copies and force:
+            return []
+        remedy = Remedy.FORCE if copies else None
+        if any(at.severity is Severity.PENDING for at in self.session.diagnostics):
+            reason = "the last line is incomplete: another process may be writing it"
+            return [Refusal(reason, remedy)]
+        age = time.time() - self.read.mtime_ns / 1e9
+        if not self.ours and abs(age) < _STILL:
+            reason = f"written to {max(0, age):.0f} s ago: another process may go on writing"
+            return [Refusal(f"{reason}; try again in {_STILL:.0f} s", remedy)]
+        return []
+
+
+def read_file(path: str, journal: Journal | None = None) -> Reading:
+    """Read a session's file to its end. The journal tells what was written by us.
+
+    Raises StoreError.
+    """
+    try:
+        source = FileSource(path)
+        status = source.status()
+        decoder, digest = Decoder(), hashlib.sha256()
+        for piece in bytes_of(source):
+            decoder.feed(piece)
+            digest.update(piece)
+    except OSError as error:
+        raise StoreError(f"{path}: {words_of(error)}") from error
+    log = decoder.log()
+    read = Read(path, log.size, status.st_mtime_ns, digest.hexdigest())
+    ours = journal is not None and journal.made(path, read.digest)
+    return Reading(session_of(log, source), read, log.columns, ours)
+
+
+def state_of(path: str) -> Read | None:
+    """The state of a file; None if there is none. Raises StoreError."""
+    try:
+        source = FileSource(path)
+        status = source.status()
+        digest, size = hashlib.sha256(), 0
+        for piece in bytes_of(source):
+            digest.update(piece)
+            size += len(piece)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StoreError(f"{path}: {words_of(error)}") from error
+    return Read(path, size, status.st_mtime_ns, digest.hexdigest())
+
+
+def bytes_of(source: FileSource, stop: int | None = None) -> Iterator[bytes]:
+    """The bytes of a file from its start, to its end or to `stop`. Raises OSError."""
+    at = 0
+    while data := source.read(at, at + _CHUNK if stop is None else min(stop, at + _CHUNK)):
+        at += len(data)
+        yield data
+
+
+def is_at(path: str, read: Read) -> bool:
+    """Whether the file at a path looks as it did, by size and time: cheap, for the last moment."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return False
+    return (status.st_size, status.st_mtime_ns) == (read.size, read.mtime_ns)

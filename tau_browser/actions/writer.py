@@ -1,0 +1,31 @@
+"""What a store's writer does: it carries out plans, and takes changes back."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from tau_browser.actions.journal import Change, Journal
+from tau_browser.actions.plan import Plan
+from tau_browser.model.payload import Record
+
+
+class Writer(Protocol):
+    """The hand of one store. Whatever it does is in the journal before it takes effect."""
+
+    store: str
+
+    def place_for(self, header: Record) -> str:
+        """Where a new session with this header will be written."""
+        ...
+
+    def apply(self, plan: Plan, journal: Journal) -> Change:
+        """Carry out a plan. Raises Refused where it does not hold any more, StoreError."""
+        ...
+
+    def obstacle(self, change: Change, journal: Journal) -> str:
+        """Why a change cannot be taken back now; "" if it can."""
+        ...
+
+    def undo(self, change: Change, journal: Journal) -> Change:
+        """Take a change back. Raises Refused where that is no longer possible, StoreError."""
+        ...

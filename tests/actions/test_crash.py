@@ -1,0 +1,238 @@
+"""kill -9 at every step of every change: what is there afterwards is the old or the new, whole.
+
+The change runs in a child process whose calls to the system are counted; at one of them it kills
+itself, before or after. Each number is tried until the change outlives it.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tau_browser.actions.file_writer import FileWriter
+from tau_browser.actions.fork import ForkRequest, plan_fork
+from tau_browser.actions.journal import Journal
+from tau_browser.actions.plan import Plan, Refused
+from tau_browser.actions.prune import How, PruneRequest, plan_prune
+from tau_browser.actions.reading import read_file
+from tau_browser.actions.rename import plan_rename
+from tau_browser.actions.undo import last_undoable, take_back, undoables
+from tests.actions.conftest import LONG_AGO, snapshot
+from tests.actions.test_fork import WITH_CALLS
+from tests.conftest import load, log_of, message, read
+
+_CALLS = ("open", "write", "fsync", "fchmod", "utime", "link", "rename", "replace", "unlink",
+          "mkdir", "makedirs", "close", "fstat", "stat")  # fmt: skip
+_NAME = "2026-03-01T10-00-00-000Z_s1.jsonl"
+
+
+class Place:
+    """A folder with one session, and a state folder beside it."""
+
+    def __init__(self, folder: Path, log: bytes) -> None:
+        self.folder = folder / "sessions" / "--proj-demo--"
+        self.folder.mkdir(parents=True)
+        self.path = self.folder / _NAME
+        self.path.write_bytes(log)
+        os.utime(self.path, ns=(LONG_AGO, LONG_AGO))
+        self.journal = Journal(folder / "state")
+        self.writer = FileWriter.beside(str(self.path))
+
+    @property
+    def sessions(self) -> dict[str, tuple[bytes, int]]:
+        """The sessions there are: what a reader lists."""
+        files = snapshot(self.folder.parent)
+        return {path: held for path, held in files.items() if path.endswith(".jsonl")}
+
+
+Work = Callable[[Place], None]
+
+
+def survives(work: Work, place: Place, steps: int, *, after: bool) -> bool:
+    """Do the work in a child that is killed at its nth call; whether it came to its end."""
+    child = os.fork()
+    if child:
+        _, status = os.waitpid(child, 0)
+        assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0, "the work itself failed"
+        return not os.WIFSIGNALED(status)
+    try:
+        _count_down(steps, after=after)
+        work(place)
+        os._exit(0)
+    except BaseException:
+        os._exit(1)
+
+
+def _count_down(steps: int, *, after: bool) -> None:
+    left = [steps]
+
+    def counted(call: Callable) -> Callable:
+        def run(*args: object, **kwargs: object) -> object:
+            left[0] -= 1
+            if left[0] == 0 and not after:
+                os.kill(os.getpid(), signal.SIGKILL)
+            value = call(*args, **kwargs)
+            if left[0] == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return value
+
+        return run
+
+    for name in _CALLS:
+        setattr(os, name, counted(getattr(os, name)))
+
+
+def root(place: Place, entry_id: str) -> tuple[int, ...]:
+    return (load(place.path).find(entry_id)[0],)
+
+
+def applied(plan: Plan, place: Place) -> None:
+    place.writer.apply(plan, place.journal)
+
+
+def prune_in_place(place: Place) -> None:
+    request = PruneRequest(root(place, "u3"), How.IN_PLACE)
+    reading = read_file(str(place.path), place.journal)
+    applied(plan_prune(reading, request, place.writer), place)
+
+
+def prune_to_a_copy(place: Place) -> None:
+    reading = read_file(str(place.path), place.journal)
+    applied(plan_prune(reading, PruneRequest(root(place, "u3")), place.writer), place)
+
+
+def fork_elsewhere(place: Place) -> None:
+    reading = read_file(str(place.path), place.journal)
+    applied(plan_fork(reading, ForkRequest(cwd="/new/place"), place.writer), place)
+
+
+def rename(place: Place) -> None:
+    applied(plan_rename(read_file(str(place.path), place.journal), "new", place.writer), place)
+
+
+def undo(place: Place) -> None:
+    writers = {"tau": place.writer}
+    take_back(last_undoable(place.journal, writers), place.journal, writers)
+
+
+CHANGES = {
+    "prune in place": (prune_in_place, None),
+    "prune to a copy": (prune_to_a_copy, None),
+    "fork": (fork_elsewhere, None),
+    "rename": (rename, None),
+    "undo of pruning in place": (undo, prune_in_place),
+    "undo of a fork": (undo, fork_elsewhere),
+    "undo of a rename": (undo, rename),
+}
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before a call", "after a call"])
+@pytest.mark.parametrize("name", CHANGES)
+def test_killed_at_every_step(name: str, after: bool, tmp_path: Path) -> None:
+    work, first = CHANGES[name]
+    for steps in range(1, 200):
+        folder = tmp_path / str(steps)
+        place = Place(folder, WITH_CALLS)
+        if first:
+            first(place)
+        old = place.sessions
+        done = survives(work, place, steps, after=after)
+        if _bytes(place.sessions) != _bytes(old):  # what is new is all of it, and can be undone
+            _check_whole(place)
+            if not first:
+                undo(place)
+                assert place.sessions == old
+        elif first is None:
+            with pytest.raises(Refused):
+                undo(place)
+            work(place)  # what is left of the attempt is in nobody's way
+            undo(place)
+            assert place.sessions == old
+        else:
+            assert not done
+            undo(place)
+        shutil.rmtree(folder)
+        if done:
+            assert steps > 10
+            return
+    pytest.fail("never came to its end")
+
+
+def _bytes(files: dict[str, tuple[bytes, int]]) -> list[bytes]:
+    return sorted(held for held, _ in files.values())
+
+
+def _check_whole(place: Place) -> None:
+    for path in place.sessions:
+        session = load(Path(path))
+        assert not session.diagnostics and session.header and len(session)
+    stand = [at for at in undoables(place.journal, {"tau": place.writer}) if not at.obstacle]
+    assert stand, "what took effect stands in the journal"
+
+
+# Any tree, any plan, any moment
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> bytes:
+    """Logs of some entries under parents that came before them."""
+    parents = draw(st.lists(st.integers(0, 30), min_size=2, max_size=14))
+    ids = [f"e{at}" for at in range(len(parents))]
+    records = [
+        message(ids[at], ids[parent % at] if at else None, f"text {at}")
+        for at, parent in enumerate(parents)
+    ]
+    return log_of(records)
+
+
+@settings(max_examples=60)
+@given(trees(), st.randoms(use_true_random=False), st.integers(1, 60), st.booleans())
+def test_any_tree_any_plan_any_moment(
+    log: bytes, choice: random.Random, steps: int, after: bool
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        place = Place(Path(folder), log)
+        entries = range(len(load(place.path)))
+        entry = choice.choice(entries)
+        how = choice.choice([*How, "fork", "only", "rename"])
+
+        def work(place: Place) -> None:
+            applied(plan(place), place)
+
+        def plan(place: Place) -> Plan:
+            reading = read_file(str(place.path))
+            if how == "fork":
+                return plan_fork(reading, ForkRequest(at=entry), place.writer)
+            if how == "only":
+                return plan_fork(reading, ForkRequest(only=(entry,)), place.writer)
+            if how == "rename":
+                return plan_rename(reading, f"name {entry}", place.writer)
+            return plan_prune(reading, PruneRequest((entry,), how), place.writer)
+
+        try:
+            planned = plan(place)
+            planned.require_sound()
+        except Refused:
+            return
+        old = place.sessions
+        survives(work, place, steps, after=after)
+        new = place.sessions
+        if _bytes(new) == _bytes(old):
+            assert new == old
+            return
+        _check_whole(place)
+        (made,) = set(_bytes(new)) - set(_bytes(old))
+        expected, written = read(b"".join(planned.content.pieces())), read(made)
+        assert len(written) == len(expected)
+        assert written.tree.parent.tolist() == expected.tree.parent.tolist()
+        undo(place)
+        assert place.sessions == old
