@@ -38,8 +38,12 @@ PATH is a session file or a folder of them. REF is a PATH, a session id, or the 
 A word that is a verb is the verb: `{PROG} ./ls` opens a file called ls. After `--` nothing is an
 option or a verb. `{PROG} VERB --help` tells more.
 
-Sessions are looked for in τ's home ($TAU_HOME, or ~/.tau), in the folder of `tau --mode rpc`, and
-in .tau/sessions of this directory. Where the app finds none, it opens a small demo and says so.
+What PATH holds is told from the files themselves; --store NAME says it, or opens what NAME's
+program keeps where it usually does. `{PROG} doctor` names the kinds and what there is of each.
+
+Without either, sessions are looked for in τ's home ($TAU_HOME, or ~/.tau), in the folder of
+`tau --mode rpc`, and in .tau/sessions of this directory. Where the app finds none, it opens a
+small demo and says so.
 
 Exit codes: 0 found, 1 nothing found, 2 error.
 """
@@ -104,6 +108,10 @@ def _common() -> _Parser:
     where = common.add_mutually_exclusive_group()
     where.add_argument("--session-dir", metavar="DIR", help="look for sessions in DIR only")
     where.add_argument("--demo", action="store_true", help="use the demo sessions")
+    store = common.add_argument(
+        "--store", metavar="NAME", help="the kind of store, where it is not to be told from PATH"
+    )
+    _complete_with(store, _stores)
     common.add_argument("--ascii", action="store_true", help="draw and print with ASCII only")
     return common
 
@@ -186,6 +194,12 @@ def _references(**asked: Any) -> Any:
     return references(**asked)
 
 
+def _stores(**_: Any) -> list[str]:
+    from tau_browser.stores.adapters import names
+
+    return names()
+
+
 def _nothing(**_: Any) -> list[str]:
     return []
 
@@ -216,5 +230,5 @@ def _first_word(argv: list[str]) -> int | None:
             return None
         if not is_value and not word.startswith("-"):
             return at
-        is_value = word == "--session-dir"
+        is_value = word in ("--session-dir", "--store")
     return None

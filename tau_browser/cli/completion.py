@@ -28,13 +28,13 @@ def references(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> Mappin
     """Session ids and files that begin so, each with what a shell may show beside it."""
     from tau_browser.cli import places
     from tau_browser.config import ConfigError
-    from tau_browser.stores.store import Listed
+    from tau_browser.stores.store import Listed, StoreError
 
     found = dict.fromkeys(FilesCompleter()(prefix), "")
-    options = {"session_dir": None, "demo": False} | vars(parsed_args)
+    options = {"session_dir": None, "demo": False, "store": None} | vars(parsed_args)
     try:
         store = places.store(argparse.Namespace(**options))
-    except (ConfigError, Failure):
+    except (ConfigError, Failure, StoreError):
         return found
     for item in store.scan():
         if not isinstance(item, Listed):

@@ -1,6 +1,6 @@
 """`tau-browse doctor`: what is set up, and what is wrong with it. Reads, never mends.
 
-JSON: {"version", "python", "packages", "home", "roots", "folders", "settings", "prices",
+JSON: {"version", "python", "packages", "home", "roots", "stores", "folders", "settings", "prices",
 "catalog", "terminal", "problems"}
 """
 
@@ -19,12 +19,14 @@ from tau_browser import __version__, config
 from tau_browser.cli import places
 from tau_browser.cli.output import Failure, Printer, is_terminal, print_json
 from tau_browser.model.text import counted
-from tau_browser.stores.store import Listed
+from tau_browser.stores.adapters import TAU, adapter, names
+from tau_browser.stores.store import Listed, StoreError, Unreadable
 from tau_browser.stores.targets import store_over
 from tau_browser.stores.tau_file import TauFileStore
 
 _PACKAGES = ("textual", "rich", "msgspec", "numpy", "httpx", "rich-pixels")
 _OPTIONAL = {"rich-pixels": "draws images where the terminal can"}
+_SHOWN = 5  # things that are wrong with a store
 _TERMINAL = ("TERM", "COLORTERM", "NO_COLOR", "TMUX", "SSH_TTY", "LANG", "LC_ALL")
 
 Found = TypeVar("Found")
@@ -67,6 +69,7 @@ def report_on(args: argparse.Namespace) -> dict[str, Any]:
         "packages": {name: _version_of(name) for name in _PACKAGES},
         "home": {"path": str(home.path), "origin": home.origin} if home else None,
         "roots": [_root(root, problems) for root in roots],
+        "stores": [_store(name, problems) for name in names() if name != TAU],
         "folders": {name: str(path) for name, path in folders.items()},
         "settings": _settings(settings),
         "prices": None if prices is None else len(prices),
@@ -88,6 +91,28 @@ def _root(root: config.Root, problems: list[str]) -> dict[str, Any]:
         "sessions": sessions,
         "unreadable": len(unlisted),
     }
+
+
+def _store(name: str, problems: list[str]) -> dict[str, Any]:
+    """What there is of another program's sessions in its usual places."""
+    report: dict[str, Any] = {"name": name, "places": [], "sessions": 0, "unreadable": []}
+    try:
+        kind = adapter(name)
+        places = kind.places(os.environ)
+        roots = [place.path for place in places if os.path.exists(place.path)]
+        report["places"] = [
+            {"path": place.path, "origin": place.origin, "exists": place.path in roots}
+            for place in places
+        ]
+        found = list(kind(roots, None).scan()) if roots else []
+    except (StoreError, OSError) as error:
+        problems.append(str(error))
+        return report
+    report["sessions"] = sum(isinstance(item, Listed) for item in found)
+    report["unreadable"] = [
+        {"path": item.path, "reason": item.reason} for item in found if isinstance(item, Unreadable)
+    ]
+    return report
 
 
 def _settings(settings: config.Settings | None) -> dict[str, Any] | None:
@@ -128,6 +153,7 @@ def _print(report: dict[str, Any], printer: Printer) -> None:
     home = report["home"]
     rows.append(("τ's home", f"{home['path']} ({home['origin']})" if home else "unknown"))
     rows += [("sessions in", _root_line(root)) for root in report["roots"]]
+    rows += [row for store in report["stores"] for row in _store_rows(store)]
     rows += [(f"{name} folder", path) for name, path in report["folders"].items()]
     settings = report["settings"]
     if settings is None:
@@ -149,6 +175,20 @@ def _print(report: dict[str, Any], printer: Printer) -> None:
         printer.line(f"problem: {problem}")
     if not report["problems"]:
         printer.line("no problems")
+
+
+def _store_rows(store: dict[str, Any]) -> list[tuple[str, str]]:
+    """A row for a store that is on this machine, and one for each thing in it that is wrong."""
+    there = [place for place in store["places"] if place["exists"]]
+    if not there:
+        return []
+    where = ", ".join(f"{place['path']} ({place['origin']})" for place in there)
+    rows = [(f"--store {store['name']}", f"{where}: {counted(store['sessions'], 'session')}")]
+    shown = store["unreadable"][:_SHOWN]
+    rows += [("  unreadable", f"{item['path']}: {item['reason']}") for item in shown]
+    if more := len(store["unreadable"]) - len(shown):
+        rows.append(("  unreadable", f"and {more:,} more"))
+    return rows
 
 
 def _root_line(root: dict[str, Any]) -> str:

@@ -1,10 +1,14 @@
-"""Which adapters there are. Our own comes through the same door as those of other packages."""
+"""Which adapters there are. Our own come through the same door as those of other packages."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from tau_browser.stores.store import StoreError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
 
 GROUP = "tau_browser.stores"
 """The entry-point group in which a package registers its adapter, under the store's name."""
@@ -12,7 +16,7 @@ TAU = "tau"
 
 
 def adapter(name: str) -> Any:
-    """The adapter registered under a name: called with what its store needs, it gives a `Store`.
+    """The adapter registered under a name (`store.Adapter`).
 
     Raises StoreError if there is none, or if it cannot be imported.
     """
@@ -20,9 +24,7 @@ def adapter(name: str) -> Any:
         from tau_browser.stores.tau_file import TauFileStore
 
         return TauFileStore
-    from importlib.metadata import entry_points
-
-    registered = entry_points(group=GROUP)
+    registered = _registered()
     if name not in registered.names:
         known = ", ".join(sorted({TAU, *registered.names}))
         raise StoreError(f"no store is called {name!r}; installed are: {known}")
@@ -30,3 +32,33 @@ def adapter(name: str) -> Any:
         return registered[name].load()
     except Exception as error:  # whatever a strange package does when it is imported
         raise StoreError(f"the store {name!r} cannot be used: {error}") from error
+
+
+def names() -> list[str]:
+    """The names of all adapters, τ's first."""
+    return [TAU, *sorted(_registered().names - {TAU})]
+
+
+def recognising(path: str) -> Any:
+    """The adapter that recognises what lies at a path; τ's where none does.
+
+    An adapter that cannot be imported recognises nothing: `doctor` says why.
+    """
+    tau = adapter(TAU)
+    if tau.recognises(path):
+        return tau
+    return next((other for other in _others() if other.recognises(path)), tau)
+
+
+def _others() -> Iterator[Any]:
+    for name in names()[1:]:
+        try:
+            yield adapter(name)
+        except StoreError:
+            continue
+
+
+def _registered() -> EntryPoints:
+    from importlib.metadata import entry_points
+
+    return entry_points(group=GROUP)

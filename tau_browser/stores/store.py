@@ -6,9 +6,10 @@ store. Whatever goes wrong is a `StoreError` with a sentence for a person, or an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # the model needs numpy, 160 ms that the first frame does not wait for
@@ -128,4 +129,38 @@ class Store(Protocol):
 
     def remember(self) -> None:
         """Keep what was looked into, so that the next run need not look again."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A folder in which a program usually keeps its sessions, and what says so."""
+
+    path: str
+    origin: str
+
+
+class Adapter(Protocol):
+    """What a package registers: the class of its store, which says what it recognises.
+
+    A store on a server recognises no path and has no places; it is asked for by its name.
+    """
+
+    name: str
+
+    @staticmethod
+    def recognises(path: str) -> bool:
+        """Whether what lies at a path, a file or a folder, is surely of this kind.
+
+        Told from little of it, and never from its name alone. False where it cannot be read.
+        """
+        ...
+
+    @staticmethod
+    def places(env: Mapping[str, str]) -> list[Place]:
+        """Where its program keeps sessions, whether or not anything is there."""
+        ...
+
+    def __call__(self, roots: Sequence[str], cache_folder: Path | None) -> Store:
+        """The store over some folders or files. `cache_folder`: what may be kept between runs."""
         ...

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tau_browser.stores.adapters import TAU, adapter
+from tau_browser.stores.adapters import TAU, adapter, recognising
 from tau_browser.stores.store import Listed, Store, StoreError, Unreadable
 
 _SHOWN_CANDIDATES = 20
@@ -59,10 +59,19 @@ def demo_target(notice: str) -> Target:
     return Target(store, notice=notice, is_demo=True)
 
 
-def target_of(ref: str, store: Store, cache_folder: Path | None) -> Target:
+def store_at(path: str, cache_folder: Path | None, name: str | None = None) -> Store:
+    """The store of a kind over a folder or a file; without a name, of the kind that recognises
+    it. Raises StoreError."""
+    kind = recognising(path) if name is None else adapter(name)
+    store: Store = kind([path], cache_folder)
+    return store
+
+
+def target_of(ref: str, store: Store, cache_folder: Path | None, name: str | None = None) -> Target:
     """What a word names: a folder or a file, at any place, else a session of the store by its id.
 
-    Raises StoreError where a path leads to nothing, NoSession and AmbiguousReference.
+    name: the kind of store that a path is taken for, if a person named one. Raises StoreError
+    where a path leads to nothing, NoSession and AmbiguousReference.
     """
     if not ref:
         raise StoreError("an empty word names no session")
@@ -75,7 +84,7 @@ def target_of(ref: str, store: Store, cache_folder: Path | None) -> Target:
             return Target(store, listed.path, store.identify(listed))
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise StoreError(f"{ref}: {str(reason).lower()}") from error
-    alone = store_over([path], cache_folder)
+    alone = store_at(path, cache_folder, name)
     return Target(alone) if is_folder else Target(alone, path, path)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tau_browser.stores.files import header_of, identity_of, words_of
-from tau_browser.stores.store import Capability, Listed, StoreError, Unreadable
+from tau_browser.stores.peek import holds_log
+from tau_browser.stores.store import Capability, Listed, Place, StoreError, Unreadable
 
 if TYPE_CHECKING:
     from tau_browser.stores.catalog import Catalog
@@ -39,6 +40,16 @@ class TauFileStore:
         self.capabilities = frozenset() if read_only else _CAPABILITIES
         self.title = ", ".join(self.roots)
         self._cache_folder = cache_folder
+
+    @staticmethod
+    def recognises(path: str) -> bool:
+        """Whether this begins with a header that only τ writes."""
+        return holds_log(path, _is_tau)
+
+    @staticmethod
+    def places(env: Mapping[str, str]) -> list[Place]:
+        """None: where τ's sessions are is a setting (`config.session_roots`)."""
+        return []
 
     @cached_property
     def _catalog(self) -> Catalog:
@@ -108,6 +119,11 @@ class TauFileStore:
     def remember(self) -> None:
         """Keep what was looked into, for the next run."""
         self._catalog.save()
+
+
+def _is_tau(records: list[dict[str, Any]]) -> bool:
+    headers = [record for record in records if record.get("type") == "session"]
+    return bool(headers) and not {"parent", "parent_id"}.isdisjoint(headers[0])
 
 
 def _walk(roots: Sequence[str]) -> Iterator[tuple[str, os.stat_result] | Unreadable]:

@@ -1,0 +1,67 @@
+"""A small healthy store of each kind, and what may happen to it: what the contract is tried on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tau_browser.stores.tau_file import TauFileStore
+from tests.conftest import HEADER, log_of, message
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A kind of store in a folder.
+
+    make: writes the store and tells its sessions, {session id: entries in it} · follows: the id of
+    the session that `grow` adds an entry to · damage: harms the store, and tells a word that must
+    stand in what is said of it · missing: the path of a session that is not there · env: names the
+    folder as its program's own place, {variable: value}, or {} where no variable does that.
+    """
+
+    name: str
+    adapter: Any
+    make: Callable[[Path], dict[str, int]]
+    follows: str
+    grow: Callable[[Path], None]
+    damage: Callable[[Path], str]
+    missing: str
+    env: Callable[[Path], dict[str, str]] = lambda _: {}
+
+
+def append(path: Path, record: dict[str, Any]) -> None:
+    """Add a line to a log."""
+    with path.open("ab") as file:
+        file.write(json.dumps(record).encode() + b"\n")
+
+
+def _make_tau(folder: Path) -> dict[str, int]:
+    sessions = {"t1": 2, "t2": 1}
+    for session_id, count in sessions.items():
+        path = folder / "--proj--" / f"{session_id}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        ids = [None, *(f"m{at}" for at in range(count))]
+        lines = [message(str(ids[at + 1]), ids[at], f"words {at}") for at in range(count)]
+        path.write_bytes(log_of(lines, HEADER | {"id": session_id}))
+    return sessions
+
+
+def _damage_tau(folder: Path) -> str:
+    (folder / "--proj--" / "t2.jsonl").write_bytes(b"\x00\x01 no session\n")
+    return "not JSON"
+
+
+SAMPLES = [
+    Sample(
+        name="tau",
+        adapter=TauFileStore,
+        make=_make_tau,
+        follows="t1",
+        grow=lambda folder: append(folder / "--proj--" / "t1.jsonl", message("new", "m1", "more")),
+        damage=_damage_tau,
+        missing="--proj--/none.jsonl",
+    ),
+]
