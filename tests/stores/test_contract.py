@@ -94,7 +94,10 @@ def test_lists_each_session_once_with_what_it_holds(made: Made) -> None:
     for session_id, item in found.items():
         looked = made.store.look_into(item)
         assert isinstance(looked, Listed) and looked.summary is not None
-        assert (looked.summary.id, looked.summary.entries) == (session_id, made.sessions[session_id])
+        assert (looked.summary.id, looked.summary.entries) == (
+            session_id,
+            made.sessions[session_id],
+        )
         assert looked.summary.title
         assert (looked.summary.unreadable, looked.summary.damage) == (0, 0)
     assert not made.store.is_empty()
