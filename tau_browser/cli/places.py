@@ -40,8 +40,6 @@ def store(args: argparse.Namespace) -> Store:
     if args.demo:
         if args.store not in (None, TAU):
             raise Failure(f"the demo is a store of τ: leave out --demo, or --store {args.store}")
-                f"the demo is a store of τ, not of {args.store}: leave out one of the two"
-            )
         return demo_target("").store
     kind = adapter(args.store or TAU)
     found: Store = kind([str(root.path) for root in roots(args)], config.cache_folder())

@@ -10,7 +10,15 @@ from typing import NamedTuple
 import pytest
 
 from tau_browser.stores.adapters import adapter, names, recognising
-from tau_browser.stores.store import Change, Listed, OpenSession, Store, StoreError, Unreadable
+from tau_browser.stores.store import (
+    Capability,
+    Change,
+    Listed,
+    OpenSession,
+    Store,
+    StoreError,
+    Unreadable,
+)
 from tests.stores.samples import SAMPLES, Sample
 
 
@@ -109,6 +117,10 @@ def test_what_was_looked_into_is_known_the_next_time(made: Made, tmp_path: Path)
     made.store.remember()
     again = made.sample.adapter([str(made.folder)], tmp_path / "cache")
     assert all(item.summary is not None for item in listed(again).values())
+
+
+def test_declares_what_can_be_changed(made: Made) -> None:
+    assert made.store.capabilities <= frozenset(Capability)
 
 
 def test_nothing_there_is_an_empty_store(made: Made, tmp_path: Path) -> None:
