@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import stat
@@ -12,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 APP = "tau-browse"
+
+_QUERIES = "queries"
+_KEPT_QUERIES = 50
 
 
 class ConfigError(Exception):
@@ -133,6 +137,21 @@ def remember(**values: Any) -> None:
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         json.dump(remembered() | values, file, indent=1)
     os.replace(temporary, folder / "remembered.json")
+
+
+def remembered_queries() -> list[str]:
+    """The last queries, the newest last."""
+    stored = remembered().get(_QUERIES)
+    queries = stored if isinstance(stored, list) else []
+    return [query for query in queries if isinstance(query, str)][-_KEPT_QUERIES:]
+
+
+def remember_query(query: str) -> None:
+    """Make a query the newest. One that cannot be kept is no reason to disturb anybody."""
+    others = [other for other in remembered_queries() if other != query]
+    if query.strip():
+        with contextlib.suppress(OSError):
+            remember(**{_QUERIES: [*others, query][-_KEPT_QUERIES:]})
 
 
 def config_folder() -> Path:

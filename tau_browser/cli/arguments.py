@@ -21,6 +21,7 @@ _VERBS = {
     "show": "print a session as a tree of entries",
     "find": "find text inside a session",
     "search": "search all sessions",
+    "saved": "list the searches that were saved, and the last queries",
     "index": "bring the index of `search` up to date, or tell what it holds",
     "doctor": "report what is set up, and what is wrong with it",
     "completion": "print a completion script for a shell",
@@ -98,6 +99,7 @@ def _parser() -> tuple[_Parser, dict[str, _Parser]]:
     _add_show(verbs["show"])
     _add_find(verbs["find"])
     _add_search(verbs["search"])
+    _add_saved(verbs["saved"])
     _add_index(verbs["index"])
     verbs["completion"].add_argument("shell", choices=_SHELLS)
     return parser, verbs
@@ -149,15 +151,19 @@ def _add_find(find: _Parser) -> None:
 
 
 def _add_search(search: _Parser) -> None:
-    query = search.add_argument("query", help=_QUERY)
+    query = search.add_argument("query", nargs="?", help=_QUERY)
     _complete_with(query, _nothing)
+    named = search.add_mutually_exclusive_group()
+    saved = named.add_argument("--saved", metavar="NAME", help="the query that was saved as NAME")
+    _complete_with(saved, _saved)
+    save = named.add_argument("--save", metavar="NAME", help="save the query as NAME, too")
+    _complete_with(save, _saved)
     within = search.add_argument("--in", dest="within", metavar="REF", help="search REF only")
     _complete_with(within, _references)
     search.add_argument(
         "--method",
         choices=("hybrid", "bm25", "vector", "substring", "regex"),
-        default="hybrid",
-        help="how to look; substring and regex take the query as it is",
+        help="how to look, by default hybrid; substring and regex take the query as it is",
     )
     weights = search.add_argument(
         "--weights",
@@ -167,10 +173,17 @@ def _add_search(search: _Parser) -> None:
     )
     _complete_with(weights, _nothing)
     search.add_argument(
-        "--fusion", choices=("convex", "rrf"), default="convex", help="sum of scores, or of ranks"
+        "--fusion",
+        choices=("convex", "rrf"),
+        help="sum of scores (convex, the default), or of ranks",
     )
     limit = search.add_argument("--limit", type=_count, metavar="N", help="print N hits at most")
     _complete_with(limit, _nothing)
+
+
+def _add_saved(saved: _Parser) -> None:
+    delete = saved.add_argument("--delete", metavar="NAME", help="keep NAME no longer")
+    _complete_with(delete, _saved)
 
 
 def _add_index(index: _Parser) -> None:
@@ -198,6 +211,12 @@ def _stores(**_: Any) -> list[str]:
     from tau_browser.stores.adapters import names
 
     return names()
+
+
+def _saved(**asked: Any) -> Any:
+    from tau_browser.cli.completion import saved
+
+    return saved(**asked)
 
 
 def _nothing(**_: Any) -> list[str]:

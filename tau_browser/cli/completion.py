@@ -45,6 +45,18 @@ def references(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> Mappin
     return found
 
 
+def saved(prefix: str, **_: Any) -> Mapping[str, str]:
+    """Names of saved searches that begin so, each with its query."""
+    from tau_browser.config import state_folder
+    from tau_browser.search.saved import SavedError, SavedSearches
+
+    try:
+        kept = SavedSearches(state_folder()).all()
+    except SavedError:
+        return {}
+    return {name: safe_line(it.query) for name, it in kept.items() if name.startswith(prefix)}
+
+
 def _is_word(text: str) -> bool:
     """Whether a shell and a terminal can take it as it is."""
     return bool(text) and safe_line(text) == text and not any(char.isspace() for char in text)

@@ -1,13 +1,16 @@
 """`tau-browse search QUERY`: the entries of all sessions that match, the best first.
 
-JSON: {"query", "parsed", "method", "hits": [hit], "total", "similar", "coverage", "remarks"}
+JSON: {"query", "parsed", "method", "hits": [hit], "total", "similar", "reranked", "coverage",
+"remarks"}
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,45 +22,84 @@ from tau_browser.model.text import counted
 from tau_browser.search import fusion
 from tau_browser.search.engine import Engine
 from tau_browser.search.find import QueryError
-from tau_browser.search.fusion import DEFAULT_WEIGHTS
 from tau_browser.search.index.folder import IndexBusy, NoIndex
 from tau_browser.search.index.update import Progress
 from tau_browser.search.query import BadQuery, Query, parse
-from tau_browser.search.results import Coverage, Hit, Method, Results
+from tau_browser.search.results import Asking, Coverage, Hit, Method, Results
+from tau_browser.search.saved import Saved, SavedError, SavedSearches
 
 _LIMIT = 20
-_AS_TYPED = (Method.SUBSTRING, Method.REGEX)
+_PATIENCE = 5.0
+"""Seconds in which new sessions are indexed before the answer; what is left then is scanned."""
+_LEFT = "`tau-browse index` indexes what is left"
 
 
 def run(args: argparse.Namespace, printer: Printer) -> int:
     """Bring the index up to date, then print the hits. Raises Failure, ConfigError, StoreError."""
-    method = Method(args.method)
-    query = Query(args.query) if method in _AS_TYPED else parsed(args.query)
+    search = _search(args)
     store = places.store(args)
     paths = None
     if args.within is not None:
         target = places.target(args, args.within)
         store, paths = target.store, None if target.path is None else [target.path]
+    as_typed = search.method in (Method.SUBSTRING, Method.REGEX)
+    query = Query(search.query) if as_typed else parsed(search.query)
+    limit = args.limit or _LIMIT
+    asking = Asking(query, search.method, limit, paths, search.weights, search.fused_by)
+    if args.save is not None:
+        _save(args.save, search)
     with opened(Engine(store, config.cache_folder())) as engine:
-        remarks = refresh(engine, embedding=method in (Method.HYBRID, Method.VECTOR))
+        by_meaning = asking.method in (Method.HYBRID, Method.VECTOR)
+        remarks = refresh(engine, embedding=by_meaning, patience=_PATIENCE)
         try:
-            weights = DEFAULT_WEIGHTS | (args.weights or {})
-            fused_by = fusion.Method(args.fusion)
-            limit = args.limit or _LIMIT
-            results = engine.search(
-                query, method, limit=limit, paths=paths, weights=weights, fused_by=fused_by
-            )
-            if method is Method.HYBRID:
-                results = engine.rerank(results, weights=weights, fused_by=fused_by)
+            results = engine.reranked(_answer(engine, asking))
         except NoIndex as error:
             raise Failure(str(error)) from error
         except QueryError as error:
-            raise Failure(f"{args.query}: {error}") from error
+            raise Failure(f"{search.query}: {error}") from error
     if args.json:
         print_json(_as_json(results, remarks))
     else:
         _print(results, remarks, printer)
     return 0 if results.hits else 1
+
+
+def _search(args: argparse.Namespace) -> Saved:
+    """What is asked, be it saved or typed; options that are given count. Raises Failure."""
+    if (args.query is None) == (args.saved is None):
+        raise Failure("search needs a query, or --saved NAME instead")
+    try:
+        search = Saved(args.query) if args.saved is None else _searches().get(args.saved)
+    except SavedError as error:
+        raise Failure(str(error)) from error
+    return Saved(
+        search.query,
+        Method(args.method) if args.method else search.method,
+        search.weights | (args.weights or {}),
+        fusion.Method(args.fusion) if args.fusion else search.fused_by,
+    )
+
+
+def _save(name: str, search: Saved) -> None:
+    try:
+        _searches().save(name, search)
+    except SavedError as error:
+        raise Failure(str(error)) from error
+
+
+def _searches() -> SavedSearches:
+    return SavedSearches(config.state_folder())
+
+
+def _answer(engine: Engine, asking: Asking) -> Results:
+    """By the index, and by a scan of what it lacks. Raises NoIndex and QueryError."""
+    try:
+        results = engine.answer(asking)
+    except NoIndex:
+        if asking.method is Method.VECTOR:
+            raise
+        return engine.scan(asking)
+    return engine.completed(results)
 
 
 def parsed(text: str) -> Query:
@@ -81,20 +123,24 @@ def opened(engine: Engine) -> Iterator[Engine]:
         engine.close()
 
 
-def refresh(engine: Engine, *, embedding: bool) -> list[str]:
-    """Index and embed what is new; returns what the person should know of it."""
+def refresh(engine: Engine, *, embedding: bool, patience: float = math.inf) -> list[str]:
+    """Index and embed what is new, for at most so many seconds; returns what the person should
+    know of it."""
+    end = time.monotonic() + patience
+
+    def is_late() -> bool:
+        return time.monotonic() >= end
+
     try:
-        report = engine.update(tell_progress())
+        report = engine.update(tell_progress(), is_late)
         remarks = [f"the index was made anew: {report.rebuilt}"] if report.rebuilt else []
         remarks += [report.problem] if report.problem else []
-        if embedding:
-            for _ in engine.embed():
+        if embedding and not report.cancelled:
+            for _ in engine.embed(is_late):
                 pass
-    except IndexBusy as error:
-        return [f"{error}: what it has not reached yet is not found"]
-    except NoIndex as error:
+    except (IndexBusy, NoIndex) as error:
         return [str(error)]
-    return remarks
+    return [*remarks, *[_LEFT] * (embedding and is_late())]
 
 
 def tell_progress() -> Callable[[Progress], None]:
@@ -128,6 +174,7 @@ def _as_json(results: Results, remarks: list[str]) -> dict[str, Any]:
         "hits": map(_hit, results.hits),
         "total": results.total,
         "similar": results.similar,
+        "reranked": results.reranked,
         "coverage": _coverage(results.coverage),
         "remarks": [*results.remarks, *remarks],
     }
@@ -135,7 +182,7 @@ def _as_json(results: Results, remarks: list[str]) -> dict[str, Any]:
 
 def _hit(hit: Hit) -> dict[str, Any]:
     return {
-        "store": "tau",
+        "store": hit.store,
         "session": hit.standing.session,
         "path": hit.standing.path,
         "entry": hit.entry,
@@ -154,6 +201,7 @@ def _hit(hit: Hit) -> dict[str, Any]:
             for part in hit.parts
         },
         "spans": hit.spans,
+        "terms": hit.terms,
         "snippet": hit.snippet.text,
         "also_in": [{"session": one.session, "path": one.path} for one in hit.also_in],
     }
@@ -165,13 +213,14 @@ def _coverage(coverage: Coverage) -> dict[str, Any]:
         "entries": coverage.entries,
         "indexed": coverage.indexed,
         "embedded": coverage.embedded,
+        "scanned": coverage.scanned,
         "skipped": [{"path": path, "reason": reason} for path, reason in coverage.skipped],
     }
 
 
 def _print(results: Results, remarks: list[str], printer: Printer) -> None:
     for hit in results.hits:
-        ranks = " ".join(f"{part.ranker} {part.rank}" for part in hit.parts)
+        ranks = " ".join(f"{part.ranker} {part.rank}" for part in hit.parts) or "by a scan"
         copies = f", {counted(len(hit.also_in), 'copy')}" if hit.also_in else ""
         state = "" if hit.state.word == "path" else f", {hit.state.word}"
         name = os.path.basename(hit.standing.path) if not hit.standing.session else ""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 from tau_browser.model.context import states
 from tau_browser.model.session import Session
@@ -12,11 +14,15 @@ from tau_browser.model.times import NO_TIME
 from tau_browser.search.documents import Facts, document_of, is_error
 from tau_browser.search.filters import FILTERS
 from tau_browser.search.index.groups import models_of, own_model
+from tau_browser.search.index.reader import Standing
 from tau_browser.search.query import Filter, Query
 from tau_browser.search.scan import Hit
 from tau_browser.stores.files import header_of
 from tau_browser.stores.session_file import load_session
 from tau_browser.stores.store import StoreError
+
+NO_GROUP = -1
+"""The group of what stands in no index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +59,21 @@ class Filtering:
         """Whether an entry passes all the filters."""
         if not self._groups:
             return True
+        facts = document_of(hit.record, is_error=is_error(hit.record)).facts
+        asked = _Asked(hit, facts, self._session(hit))
+        return all(_passes(name, some, asked) for name, some in self._groups.items())
+
+    def standing(self, hit: Hit) -> Standing:
+        """Where an entry stands. Reads its session."""
+        session = self._session(hit)
+        state, model = session.state(hit), session.model(hit)
+        place = hit.path, hit.start, hit.stop
+        return Standing(*place, session.id, session.cwd, state, model, NO_GROUP)
+
+    def _session(self, hit: Hit) -> _Session:
         if hit.path not in self._sessions:
             self._sessions[hit.path] = _Session(hit.path, self._store)
-        facts = document_of(hit.record, is_error=is_error(hit.record)).facts
-        asked = _Asked(hit, facts, self._sessions[hit.path])
-        return all(_passes(name, some, asked) for name, some in self._groups.items())
+        return self._sessions[hit.path]
 
 
 class _Session:
@@ -66,19 +82,26 @@ class _Session:
     def __init__(self, path: str, store: str) -> None:
         self._path = path
         self.store: str = store
-        self._cwd: str | None = None
         self._by_start: dict[int, tuple[State, str]] | None = None
+
+    @cached_property
+    def _header(self) -> dict[str, Any]:
+        try:
+            return header_of(self._path)
+        except (OSError, StoreError):
+            return {}
 
     @property
     def cwd(self) -> str:
         """The working directory; "" if it is not known."""
-        if self._cwd is None:
-            try:
-                cwd = header_of(self._path).get("cwd")
-            except (OSError, StoreError):
-                cwd = None
-            self._cwd = cwd if isinstance(cwd, str) else ""
-        return self._cwd
+        cwd = self._header.get("cwd")
+        return cwd if isinstance(cwd, str) else ""
+
+    @property
+    def id(self) -> str:
+        """The id of the session; "" if it is not known."""
+        session_id = self._header.get("id")
+        return session_id if isinstance(session_id, str) else ""
 
     def state(self, hit: Hit) -> State:
         """How an entry stands to the leaf."""

@@ -164,10 +164,19 @@ class Snippet:
     marks: list[Span]
 
 
-def snippet(text: str, spans: list[Span], width: int = 100) -> Snippet:
-    """About `width` code points of a text: its start, or what surrounds its first match."""
-    first = spans[0][0] if spans else 0
-    start = max(0, min(first - width // 3, len(text) - width))
+def snippet(
+    text: str,
+    spans: list[Span],
+    width: int = 100,
+    first: int | None = None,
+    lead: int | None = None,
+) -> Snippet:
+    """About `width` code points of a text with what matched there marked: its start, or what
+    surrounds the first match, or another place. `lead`: code points before it; by default a
+    third."""
+    if first is None:
+        first = spans[0][0] if spans else 0
+    start = max(0, min(first - (width // 3 if lead is None else lead), len(text) - width))
     stop = min(len(text), start + width)
     while 0 < start < first and _EXTENDS.match(text, start):
         start += 1
@@ -175,7 +184,11 @@ def snippet(text: str, spans: list[Span], width: int = 100) -> Snippet:
         stop -= 1
     before, after = "…" * (start > 0), "…" * (stop < len(text))
     shift = len(before) - start
-    marks = [(at + shift, min(end, stop) + shift) for at, end in spans if at < stop]
+    marks = [
+        (max(at, start) + shift, min(end, stop) + shift)
+        for at, end in spans
+        if at < stop and end > start
+    ]
     return Snippet(before + safe_line(text[start:stop]) + after, marks)
 
 

@@ -18,7 +18,8 @@ from typing import Generic, TypeVar
 Key = TypeVar("Key", bound=Hashable)
 
 CANDIDATES = 200
-"""How many of a ranker's candidates count; what it names after them is not looked at."""
+"""How many of a ranker's candidates count. What it names after them adds 0 to a score: so the first
+hits stay as they are when more are asked for."""
 
 DEFAULT_WEIGHTS: dict[str, float] = {"bm25": 1.0, "static": 0.4, "neural": 1.0}
 """Of the rankers. The vectors of the static table buy recall; weighing more, they cost rank."""
@@ -51,7 +52,8 @@ class Ranking(Generic[Key]):
 class Part:
     """What one ranker says of a hit, and what that adds to its score.
 
-    rank: from 1 · raw: in the ranker's own scale · norm: 0 to 1 · contribution: weight * norm
+    rank: from 1 · raw: in the ranker's own scale · norm: 0 to 1, 0 after the candidates that
+    count · contribution: weight * norm
     """
 
     ranker: str
@@ -104,25 +106,28 @@ def _weight(ranker: str, weights: Mapping[str, float]) -> float:
 
 
 def _parts(ranking: Ranking[Key], weight: float, method: Method) -> dict[Key, Part]:
-    candidates = ranking.candidates[:CANDIDATES]
-    complete = ranking.complete and len(candidates) == len(ranking.candidates)
-    norms = _by_score([score for _, score in candidates], complete, ranking.full)
+    scores = [score for _, score in ranking.candidates]
+    counting = min(len(scores), CANDIDATES)
+    complete = ranking.complete and counting == len(scores)
+    norms = _by_score(scores, counting, complete, ranking.full)
     if method is Method.RRF:
-        norms = _by_rank(len(candidates))
+        norms = _by_rank(counting)
+    norms += [0.0] * (len(scores) - counting)
     parts = {
         key: Part(ranking.ranker, rank, raw, norm, weight, weight * norm)
-        for rank, ((key, raw), norm) in enumerate(zip(candidates, norms, strict=True), 1)
+        for rank, ((key, raw), norm) in enumerate(zip(ranking.candidates, norms, strict=True), 1)
     }
-    if len(parts) < len(candidates):
+    if len(parts) < len(scores):
         raise ValueError(f"the ranker {ranking.ranker!r} named a candidate twice")
     return parts
 
 
-def _by_score(scores: Sequence[float], complete: bool, full: float) -> list[float]:
-    """Scores spread over 0 to 1. Where all are equal, as one by itself is, they are spread from 0,
-    as if complete; all are best where that tells nothing."""
+def _by_score(scores: Sequence[float], counting: int, complete: bool, full: float) -> list[float]:
+    """The first scores spread over 0 to 1. Where all are equal, as one by itself is, they are
+    spread from 0, as if complete; all are best where that tells nothing."""
     if not all(map(math.isfinite, [*scores, full])):
         raise ValueError("a score must be a finite number")
+    scores = scores[:counting]
     low, best = min(scores, default=0.0), max(scores, default=0.0)
     high = max(best, full)
     if complete or low == best:

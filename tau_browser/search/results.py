@@ -1,11 +1,14 @@
-"""What a search answers: hits in their places, and what was searched."""
+"""What a search is asked, and what it answers: hits in their places, and what was searched."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from tau_browser.model.state import State
+from tau_browser.search import fusion
+from tau_browser.search.clauses import Widened
 from tau_browser.search.find import Snippet, Span
 from tau_browser.search.fusion import Part, Ranking
 from tau_browser.search.index.reader import Standing
@@ -23,11 +26,26 @@ class Method(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Asking:
+    """What is asked, and how. `limit`: hits that are wanted · `paths`: of the session files to
+    search, or None for all · `weights`, `fused_by`: how rankings become one"""
+
+    query: Query
+    method: Method = Method.HYBRID
+    limit: int = 50
+    paths: Collection[str] | None = None
+    weights: Mapping[str, float] = field(default_factory=lambda: fusion.DEFAULT_WEIGHTS)
+    fused_by: fusion.Method = fusion.Method.CONVEX
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """An entry that was found, where it stands. `rank` from 1 · `parts`: what each ranker says,
-    their contributions adding up to `score` · `spans`: in the entry's own text, what matched;
-    none for what was found by its meaning alone · `also_in`: its copies elsewhere."""
+    their contributions adding up to `score`; none for what a scan found, which is not ranked ·
+    `spans`: in the entry's own text, what matched; none for what was found by its meaning alone ·
+    `terms`: of the query, those that matched · `also_in`: its copies elsewhere."""
 
+    store: str
     standing: Standing
     entry: str
     speaker: str
@@ -36,6 +54,7 @@ class Hit:
     score: float
     parts: tuple[Part, ...]
     spans: list[Span]
+    terms: list[str]
     snippet: Snippet
     also_in: list[Standing]
 
@@ -47,27 +66,71 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What was searched. `skipped`: (path, why) of sessions that could not be."""
+    """What was searched. `skipped`: (path, why) of sessions that could not be · `scanned`: of the
+    sessions, those that the index does not hold as they are now, and that were scanned."""
 
     sessions: int = 0
     entries: int = 0
     indexed: int = 0
     embedded: int = 0
     skipped: list[tuple[str, str]] = field(default_factory=list)
+    scanned: int = 0
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """Where a scan found an entry: bytes start to stop of a file."""
+
+    path: str
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the rankers and scans named, so that it can be weighed anew and added to.
+
+    total: all that the index holds and that match by their words · widened: what was sought
+    instead of a word that is nowhere · groups: in which the hits must stand, or None for all ·
+    moment: of the entries in memory, whose keys (below zero) count at that moment alone ·
+    scanned: what only a scan found
+    """
+
+    rankings: tuple[Ranking[int], ...] = ()
+    total: int = 0
+    widened: Mapping[str, Widened] = field(default_factory=dict)
+    groups: Collection[int] | None = None
+    moment: int = 0
+    scanned: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The answer to a query. `total`: all that match by their words · `similar`: what was found
-    by its meaning alone · `hits`: the best of both · `rankings`: what each ranker named, so that
-    it can be weighed anew · `remarks`: what the person should know, such as a word that was taken
-    for another."""
+    """The answer to what was asked. `total`: all that match by their words · `similar`: what was
+    found by its meaning alone · `hits`: the best of both · `reranked`: whether the model of the
+    extra had its say · `remarks`: what the person should know, such as a word that was taken for
+    another."""
 
-    query: Query
-    method: Method
+    asking: Asking
+    found: Found
     hits: list[Hit]
     total: int
     similar: int
     coverage: Coverage
-    rankings: list[Ranking[int]]
+    reranked: bool = False
     remarks: list[str] = field(default_factory=list)
+
+    @property
+    def query(self) -> Query:
+        """What was sought."""
+        return self.asking.query
+
+    @property
+    def method(self) -> Method:
+        """How it was looked for."""
+        return self.asking.method
+
+    @property
+    def has_more(self) -> bool:
+        """Whether more hits may come if more are asked for."""
+        return len(self.hits) >= self.asking.limit

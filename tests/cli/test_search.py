@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
+import pytest
+
+from tau_browser.cli import search
 from tests.cli.conftest import Run
 from tests.conftest import DATA
 
 HOME = str(DATA / "tau" / "home")
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However busy the machine, all is indexed before the answer."""
+    monkeypatch.setattr(search, "_PATIENCE", math.inf)
 
 
 def test_hits_as_json(run: Run) -> None:
@@ -94,3 +104,58 @@ def test_rankers_are_weighed_and_fused_as_asked(run: Run) -> None:
     found = run(*asked, "--fusion", "rrf", "--weights", "bm25=2").json
     assert found["hits"][0]["rankers"]["bm25"]["weight"] == 2
     assert run(*asked, "--weights", "bm52=1").code == 2
+
+
+def test_what_is_not_indexed_in_time_is_scanned_and_said(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "_PATIENCE", 0)
+    result = run("search", "pgvector", "--session-dir", HOME, "--json")
+    assert result.code == 0
+    assert [hit["entry"] for hit in result.json["hits"]] == ["29990503"]
+    assert result.json["hits"][0]["rankers"] == {}
+    assert result.json["coverage"]["scanned"] == 19
+    assert "19 sessions not indexed yet: scanned for these very words" in result.json["remarks"]
+    assert "`tau-browse index` indexes what is left" in result.json["remarks"]
+    assert "by a scan" in run("search", "pgvector", "--session-dir", HOME).out
+
+
+def test_exact_methods_find_what_is_not_indexed_yet(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "_PATIENCE", 0)
+    asked = ("search", "gvect", "--session-dir", HOME, "--method", "substring", "--json")
+    scanned = run(*asked).json
+    assert [hit["entry"] for hit in scanned["hits"]] == ["29990503"]
+    monkeypatch.setattr(search, "_PATIENCE", math.inf)
+    indexed = run(*asked).json
+    assert indexed["total"] == scanned["total"] == 1
+    hit = scanned["hits"][0]
+    assert {**indexed["hits"][0], "also_in": []} == {**hit, "also_in": []}
+
+
+def test_a_search_is_saved_run_listed_and_deleted(run: Run) -> None:
+    asked = ("search", "pgvector", "--session-dir", HOME, "--json", "--weights", "static=0")
+    first = run(*asked, "--save", "my search").json
+    again = run("search", "--saved", "my search", "--session-dir", HOME, "--json").json
+    assert again["parsed"] == first["parsed"]
+    assert [hit["entry"] for hit in again["hits"]] == [hit["entry"] for hit in first["hits"]]
+    assert again["hits"][0]["rankers"]["bm25"] == first["hits"][0]["rankers"]["bm25"]
+    kept = run("saved", "--json").json["saved"]
+    assert [(it["name"], it["query"], it["weights"]["static"]) for it in kept] == [
+        ("my search", "pgvector", 0)
+    ]
+    listed = run("saved").out
+    assert "my search" in listed and "tau-browse search --weights" in listed
+    assert run("saved", "--delete", "my search").code == 0
+    assert run("saved", "--delete", "my search").code == 2
+    assert run("saved").code == 1
+    gone = run("search", "--saved", "my search", "--session-dir", HOME)
+    assert gone.code == 2 and "no search is saved as 'my search'" in gone.err
+
+
+def test_a_search_needs_a_query_or_a_name(run: Run) -> None:
+    for words in ((), ("query", "--saved", "name")):
+        result = run("search", *words, "--session-dir", HOME)
+        assert result.code == 2
+        assert "a query, or --saved NAME" in result.err

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tau_browser.search import fusion
 from tau_browser.search.engine import Engine
+from tau_browser.search.fusion import DEFAULT_WEIGHTS
 from tau_browser.search.index.folder import NoIndex
 from tau_browser.search.query import parse
-from tau_browser.search.results import Method, Results
+from tau_browser.search.results import Asking, Method, Results
 from tau_browser.stores.session_file import load_session
 from tau_browser.stores.targets import store_over
-from tests.conftest import DATA
+from tests.conftest import DATA, log_of, message
 
+CONVEX = fusion.Method.CONVEX
 HOME = DATA / "tau" / "home"
 
 
@@ -127,3 +130,191 @@ def test_what_is_appended_is_found_after_an_update(tmp_path: Path) -> None:
     engine.update()
     assert "29990503" not in ids(engine.search(parse("pgvector")))
     engine.close()
+
+
+@pytest.fixture
+def growing(tmp_path: Path) -> Iterator[tuple[Engine, Path]]:
+    """An engine over one session, indexed, and the session's path."""
+    folder = tmp_path / "sessions"
+    folder.mkdir()
+    path = folder / "s.jsonl"
+    path.write_bytes(log_of([message("e1", None, "an old needle")]))
+    made = Engine(store_over([str(folder)], None), tmp_path / "cache")
+    made.update()
+    yield made, path
+    made.close()
+
+
+def append(path: Path, *records: dict) -> None:
+    with path.open("ab") as file:
+        file.write(log_of(records, None))
+
+
+def test_what_is_followed_is_found_before_it_is_indexed(growing: tuple[Engine, Path]) -> None:
+    engine, path = growing
+    append(path, message("e2", "e1", "a new needle in the haystack"))
+    assert ids(engine.search(parse("needle"))) == ["e1"]
+    engine.follow(str(path), load_session(str(path)))
+    results = engine.search(parse("needle"))
+    assert sorted(ids(results)) == ["e1", "e2"] and results.total == 2
+    (hit,) = engine.search(parse("haystack")).hits
+    assert hit.standing.path == str(path) and hit.state.word == "path"
+    assert hit.snippet.text[slice(*hit.snippet.marks[0])] == "haystack"
+    assert math.isclose(hit.score, math.fsum(part.contribution for part in hit.parts))
+    engine.update()
+    results = engine.search(parse("needle"))
+    assert sorted(ids(results)) == ["e1", "e2"] and results.total == 2
+    append(path, message("e3", "e2", "one more needle"))
+    engine.follow(str(path), load_session(str(path)))
+    assert engine.search(parse("needle")).total == 3
+    engine.forget(str(path))
+    assert engine.search(parse("needle")).total == 2
+
+
+def test_an_answer_of_before_is_asked_anew_when_what_is_followed_went_on(
+    growing: tuple[Engine, Path],
+) -> None:
+    engine, path = growing
+    append(path, message("e2", "e1", "a new needle"))
+    engine.follow(str(path), load_session(str(path)))
+    before = engine.search(parse("needle"))
+    engine.update()
+    assert sorted(ids(engine.weighed(before, {**DEFAULT_WEIGHTS, "bm25": 2}, CONVEX))) == [
+        "e1",
+        "e2",
+    ]
+    assert engine.reranked(before) is before
+
+
+def test_what_is_not_indexed_is_scanned_and_counted(growing: tuple[Engine, Path]) -> None:
+    engine, path = growing
+    other = path.with_name("other.jsonl")
+    other.write_bytes(
+        log_of([message("o1", None, "the needle of another"), message("o2", "o1", "nothing")])
+    )
+    answer = engine.search(parse("the needle"))
+    assert ids(answer) == ["e1"]
+    whole = engine.completed(answer)
+    assert ids(whole) == ["e1", "o1"] and whole.total == 2
+    assert [hit.rank for hit in whole.hits] == [1, 2]
+    assert whole.hits[1].state.word == "path"
+    assert whole.coverage.scanned == 1
+    assert any("1 session not indexed yet" in remark for remark in whole.remarks)
+    engine.update()
+    assert engine.completed(engine.search(parse("the needle"))).coverage.scanned == 0
+
+
+def test_without_an_index_a_scan_answers(tmp_path: Path) -> None:
+    engine = Engine(store_over([str(HOME)], None), tmp_path)
+    results = engine.scan(Asking(parse("role:assistant PGVector")))
+    assert ids(results) == ["29990503"]
+    assert (results.total, results.coverage.sessions, results.coverage.scanned) == (1, 19, 19)
+    assert not engine.folder.exists()
+
+
+@pytest.mark.parametrize("query", ["jmfts", "retry policy", "role:user session", "is:error"])
+def test_a_scan_and_the_index_agree_where_all_words_must_be_there(
+    engine: Engine, tmp_path: Path, query: str
+) -> None:
+    """A naive second opinion: each entry that holds the words as they are."""
+    scanned = Engine(store_over([str(HOME)], None), tmp_path).scan(Asking(parse(query), limit=999))
+    indexed = engine.search(parse(query), Method.BM25, limit=999)
+    assert {hit.entry for hit in scanned.hits} <= {hit.entry for hit in indexed.hits}
+    assert len(scanned.hits) == scanned.total
+
+
+@pytest.mark.parametrize("method", fusion.Method)
+def test_an_answer_weighed_anew_is_the_one_that_these_weights_give(
+    engine: Engine, method: fusion.Method
+) -> None:
+    weights = {"bm25": 0.3, "static": 2.0, "neural": 0.0}
+    query = parse("how are sessions stored")
+    asked = engine.search(query, weights=weights, fused_by=method)
+    assert engine.weighed(engine.search(query), weights, method).hits == asked.hits
+
+
+def test_pages_go_on_to_the_last_hit_and_keep_the_order(tmp_path: Path) -> None:
+    folder = tmp_path / "sessions"
+    folder.mkdir()
+    records = [message(f"e{at:04}", None, f"needle {at}") for at in range(700)]
+    (folder / "s.jsonl").write_bytes(log_of(records))
+    engine = Engine(store_over([str(folder)], None), tmp_path / "cache")
+    engine.update()
+    pages = [engine.search(parse("needle"), limit=limit) for limit in (50, 200, 800)]
+    assert [page.total for page in pages] == [700] * 3
+    assert [page.has_more for page in pages] == [True, True, False]
+    whole = ids(pages[-1])
+    assert len(set(whole)) == 700
+    for page in pages:
+        assert ids(page) == whole[: len(page.hits)]
+    engine.close()
+
+
+class OddModel:
+    """In MiniLM's place: the longer a text, the better."""
+
+    def __init__(self) -> None:
+        self.read = 0
+
+    def scores(self, query: str, texts: Iterable[str]) -> Iterator[float]:
+        for text in texts:
+            self.read += 1
+            yield len(text) / 1e6
+
+
+@pytest.fixture
+def model(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> OddModel:
+    made = OddModel()
+    monkeypatch.setattr(engine, "_loaded", made)
+    monkeypatch.setattr("tau_browser.search.engine.is_installed", lambda: True)
+    return made
+
+
+def test_the_model_of_the_extra_has_its_say(engine: Engine, model: OddModel) -> None:
+    before = engine.search(parse("how are sessions stored"))
+    after = engine.reranked(before)
+    assert after.reranked and not before.reranked
+    assert {hit.entry for hit in after.hits} == {hit.entry for hit in before.hits}
+    named = [part for hit in after.hits for part in hit.parts if part.ranker == "neural"]
+    assert sorted(part.rank for part in named) == list(range(1, 51))
+    assert engine.reranked(after) is after
+    assert model.read == 50
+
+
+def test_the_model_is_stopped_between_two_texts(engine: Engine, model: OddModel) -> None:
+    before = engine.search(parse("how are sessions stored"))
+    assert engine.reranked(before, lambda: model.read == 3) is before
+    assert model.read == 3
+
+
+@pytest.mark.parametrize("query", ['"tell me"', "role:user", "/sql.*/"])
+def test_the_model_is_silent_where_nothing_similar_will_do(
+    engine: Engine, model: OddModel, query: str
+) -> None:
+    before = engine.search(parse(query))
+    assert engine.reranked(before) is before
+    weights = {**DEFAULT_WEIGHTS, "neural": 0.0}
+    weighed = engine.search(parse("tell me"), weights=weights)
+    assert engine.reranked(weighed) is weighed
+    assert model.read == 0
+
+
+def test_filters_are_completed_from_what_is_indexed(engine: Engine) -> None:
+    values = engine.values()
+    assert "jmfts_search" in values["tool"]
+    assert values["kind"][0] == "message"
+    assert all(values[name] for name in ("role", "model", "project"))
+    for name, some in values.items():
+        for value in some[:3]:
+            assert engine.search(parse(f'{name}:"{value}"')).total, f"{name}:{value}"
+
+
+def test_the_terms_that_matched_are_told(engine: Engine) -> None:
+    for hit in engine.search(parse("retry policy"), Method.BM25).hits:
+        assert hit.terms and set(hit.terms) <= {"retry", "policy"}
+
+
+def test_what_is_found_by_its_meaning_alone_is_shown_where_it_means_it(engine: Engine) -> None:
+    hits = engine.search(parse("how are conversations kept"), Method.VECTOR).hits
+    assert hits and all(not hit.spans or hit.terms for hit in hits)
+    assert any(hit.snippet.text.startswith("…") for hit in hits if not hit.spans)

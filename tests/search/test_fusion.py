@@ -126,9 +126,16 @@ def test_a_ranker_that_weighs_nothing_is_left_out() -> None:
     assert keys(hits) == ["a"]
 
 
-def test_only_the_first_candidates_count() -> None:
-    many = Ranking("bm25", [(at, float(-at)) for at in range(CANDIDATES + 1)])
-    assert [hit.key for hit in fuse([many])] == list(range(CANDIDATES))
+@pytest.mark.parametrize("method", Method)
+def test_candidates_after_the_first_add_nothing_and_change_nothing(method: Method) -> None:
+    many = [(at, 1.5 / (1 + at)) for at in range(3 * CANDIDATES)]
+    other = Ranking("static", [(3 * CANDIDATES - 1, 0.9), (1, 0.5), (0, 0.1)])
+    few = fuse([Ranking("bm25", many[:CANDIDATES]), other], method=method)
+    more = fuse([Ranking("bm25", many), other], method=method)
+    assert keys(more)[: len(few)] == keys(few)
+    assert [hit.score for hit in more[: len(few)]] == [hit.score for hit in few]
+    assert len(more) == 3 * CANDIDATES
+    assert {hit.score for hit in more[len(few) :]} == {0.0}
 
 
 @pytest.mark.parametrize("weight", [-1.0, math.nan, math.inf])

@@ -62,6 +62,10 @@ class Recent:
     def __len__(self) -> int:
         return len(self._standings)
 
+    def __contains__(self, place: tuple[str, int]) -> bool:
+        """Whether the entry that starts at this byte of this file is here."""
+        return place in self._places
+
     # what the ranker asks of an index
 
     @property
@@ -102,6 +106,7 @@ class Recent:
         self._postings = open_postings(None)
         self._writer = writer(self._postings, _HEAP)
         self._standings: list[Standing] = []
+        self._places: set[tuple[str, int]] = set()
         self._groups: dict[tuple[str, State, str], GroupFacts] = {}
         self.searcher = self._postings.searcher()
 
@@ -128,6 +133,7 @@ class Recent:
             start, stop = columns.row(place)
             document = document_of(record, is_error=session.has(place, Flag.ERROR))
             self._writer.add_document(written(len(self._standings), [group.id], document))
+            self._places.add((path, start))
             self._standings.append(
                 Standing(
                     path,

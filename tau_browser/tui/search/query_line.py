@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rich.highlighter import Highlighter
 from rich.text import Text
@@ -21,9 +20,7 @@ from tau_browser.tui.bar import Bar
 from tau_browser.tui.search.wording import fault_of, meaning_of
 
 _LABEL = "search"
-_KEPT_QUERIES = 50
 _SHOWN_COMPLETIONS = 4
-_REMEMBERED = "queries"
 
 Known = Callable[[], Mapping[str, Sequence[str]]]
 """What filters without fixed values may be, by name, such as the projects that there are."""
@@ -162,9 +159,7 @@ class _History:
     """The last queries, the newest last, kept between runs."""
 
     def __init__(self) -> None:
-        stored: Any = config.remembered().get(_REMEMBERED)
-        queries = stored if isinstance(stored, list) else []
-        self._queries = [query for query in queries if isinstance(query, str)][-_KEPT_QUERIES:]
+        self._queries = config.remembered_queries()
         self._at = len(self._queries)
 
     @property
@@ -182,10 +177,6 @@ class _History:
 
     def add(self, query: str) -> None:
         """Make a query the newest."""
-        if query.strip():
-            others = [other for other in self._queries if other != query]
-            self._queries = [*others, query][-_KEPT_QUERIES:]
-            # a history that cannot be kept is no reason to disturb anybody
-            with contextlib.suppress(OSError):
-                config.remember(**{_REMEMBERED: self._queries})
+        config.remember_query(query)
+        self._queries = config.remembered_queries()
         self._at = len(self._queries)
