@@ -26,6 +26,7 @@ from tau_browser.search.index.update import Progress, Report, update
 from tau_browser.search.known import Values, known_values
 from tau_browser.search.query import Query
 from tau_browser.search.results import Asking, Coverage, Found, Method, Results
+from tau_browser.search.scan import Hit as Scanned
 from tau_browser.search.semantic.embedding import Embedded, embed, embedded, vectors_of
 from tau_browser.search.semantic.minilm import ModelUnavailable, is_installed, load_model
 from tau_browser.search.semantic.rerank import Reranker
@@ -295,7 +296,7 @@ class Engine:
             coverage = replace(coverage, sessions=len(paths))
         return replace(results, coverage=coverage)
 
-    def _is_known(self, hit: unindexed.Scanned) -> bool:
+    def _is_known(self, hit: Scanned) -> bool:
         """Whether an entry can be found without a scan."""
         with self._lock:
             entries = self._open_if_there()
