@@ -31,6 +31,7 @@ from tau_browser.tui.panes import Pane, Panes
 from tau_browser.tui.prompt import Prompt
 from tau_browser.tui.rows_view import RowsView
 from tau_browser.tui.session_list import SessionList
+from tau_browser.tui.surgery import NAME, Surgery
 from tau_browser.tui.titles import entry_title, status, tree_title
 from tau_browser.tui.tree_view import TreeView
 
@@ -59,7 +60,7 @@ class _Arrival:
     filtered: bool
 
 
-class BrowserScreen(Screen[None]):
+class BrowserScreen(Surgery, Screen[None]):
     """Three panes over one store."""
 
     app: BrowserApp
@@ -295,6 +296,9 @@ class BrowserScreen(Screen[None]):
             self._jump_to(event.value.strip())
             return
         self._prompt.hide()
+        if self._prompt.asks_for == NAME:
+            self.rename_to(event.value)
+            return
         self._focus_pane("tree")
         if len(self._tree.hits) and self._tree.entry not in self._tree.hits:
             self.action_next_hit()

@@ -23,6 +23,8 @@ class Glyphs:
     track: str = "│"
     guide: str = "│ "
     rule: str = "─"
+    about: str = "≈"
+    becomes: str = "→"
     states: dict[int, str] = field(
         default_factory=lambda: {
             State.PATH: "┃",
@@ -64,6 +66,8 @@ ASCII = Glyphs(
     track="|",
     guide="| ",
     rule="-",
+    about="~",
+    becomes=">",
     states={
         State.PATH: "|",
         State.ABANDONED: ":",

@@ -232,6 +232,12 @@ class TreeView(RowsView):
         self._strips.clear()
         self.move_to(self.cursor + 1)
 
+    def unmark(self) -> None:
+        """Forget all marks."""
+        self.marked = []
+        self._strips.clear()
+        self.refresh()
+
     def action_go_to_leaf(self) -> None:
         if self.session is not None and self.session.leaf != NOWHERE:
             self.go_to(self.session.leaf)

@@ -1,0 +1,1 @@
+"""Changes on the screen: what one would do, what a person may choose about it, and taking back."""

@@ -1,0 +1,166 @@
+"""The browser's keys that change something: each proposes, the plan screen shows and does it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from tau_browser.model.text import safe_line
+from tau_browser.stores.store import Capability
+from tau_browser.tui.copy_menu import resume_command
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from tau_browser.actions.journal import Change, Journal
+    from tau_browser.actions.undo import Writers
+    from tau_browser.stores.store import OpenSession
+    from tau_browser.tui.app import BrowserApp
+    from tau_browser.tui.plan.proposal import Proposal
+    from tau_browser.tui.plan.screen import Done
+    from tau_browser.tui.plan.surgery import Subject
+    from tau_browser.tui.prompt import Prompt
+    from tau_browser.tui.tree_view import TreeView
+
+    _Base = Screen[None]
+else:
+    _Base = object
+
+NAME = "name"
+
+
+class Surgery(_Base):
+    """What the browser can do to the open session. The actions are imported when first asked for:
+    the first frame does without."""
+
+    app: BrowserApp
+    _opened: OpenSession | None
+    _tree: TreeView
+    _prompt: Prompt
+
+    # What the browser does for it
+
+    def _open(self, path: str) -> None:
+        raise NotImplementedError
+
+    def _refresh_list(self) -> None:
+        raise NotImplementedError
+
+    def _focus_pane(self, name: str) -> None:
+        raise NotImplementedError
+
+    def _tell(self, text: str) -> None:
+        raise NotImplementedError
+
+    # The actions
+
+    def action_fork(self) -> None:
+        """Propose a fork: at the entry under the cursor, or of the marked ones."""
+        if (subject := self._subject(Capability.FORK)) is None:
+            return
+        from tau_browser.actions.fork import ForkRequest
+        from tau_browser.tui.plan.surgery import Fork
+
+        marked = tuple(self._tree.marked)
+        request = ForkRequest(only=marked) if marked else ForkRequest(at=self._tree.entry)
+        self._propose(Fork(subject, request))
+
+    def action_prune(self) -> None:
+        """Propose to prune what hangs below the entry under the cursor, or below the marked."""
+        if (subject := self._subject(Capability.PRUNE)) is None:
+            return
+        from tau_browser.actions.prune import PruneRequest
+        from tau_browser.tui.plan.surgery import Prune
+
+        roots = tuple(self._tree.marked) or (self._tree.entry,)
+        self._propose(Prune(subject, PruneRequest(tuple(at for at in roots if at is not None))))
+
+    def action_rename(self) -> None:
+        """Ask for a new name."""
+        if self._subject(Capability.RENAME) is not None:
+            self._prompt.ask(NAME, self._name_of_session())
+
+    def rename_to(self, name: str) -> None:
+        """Propose a new name."""
+        if (subject := self._subject(Capability.RENAME)) is not None:
+            from tau_browser.tui.plan.surgery import Rename
+
+            self._propose(Rename(subject, name))
+
+    def action_undo(self) -> None:
+        """Show all changes, to take one back."""
+        from tau_browser.tui.plan.undo import UndoScreen
+
+        screen = UndoScreen(self._journal(), self._writers(), self.app.glyphs)
+        self.app.push_screen(screen, self._taken_back)
+
+    def _propose(self, proposal: Proposal) -> None:
+        from tau_browser.tui.plan.screen import PlanScreen
+
+        self.app.push_screen(PlanScreen(proposal, self.app.glyphs), self._done)
+
+    def _done(self, done: Done | None) -> None:
+        """Show what was made; of a new session, copy the command that goes on with it."""
+        if done is None:
+            return
+        self._tree.unmark()
+        plan, change = done.plan, done.change
+        self._refresh_list()
+        if plan.read is not None and change.path == plan.read.path:
+            self._show_again(change.path)
+            self._tell(f"done: {change.about}; u takes it back")
+        elif plan.result is not None:
+            cwd = plan.result.header.get("cwd")
+            command = resume_command(plan.result.id, cwd if isinstance(cwd, str) else "")
+            self.app.copy_to_clipboard(command.encode("utf-8", "replace").decode())
+            self._open(change.path)
+            self._focus_pane("tree")
+            self._tell(f"done; the command that resumes it is copied: {safe_line(command)}")
+        else:
+            self._tell(f"written to {safe_line(change.path)}; u takes it back")
+
+    def _taken_back(self, change: Change | None) -> None:
+        if change is None:
+            return
+        self._refresh_list()
+        if self._opened is not None and self._opened.path == change.path:
+            self._show_again(change.path)
+        self._tell(f"done: {safe_line(change.about)}")
+
+    def _show_again(self, path: str) -> None:
+        """Show the open session from the start: its entries are not where they were."""
+        if os.path.exists(path):
+            self._open(path)
+            self._focus_pane("tree")
+
+    def _subject(self, needed: Capability) -> Subject | None:
+        """The open session, if its store can do what is needed of it; else says why not."""
+        session, store = self._tree.session, self.app.target.store
+        if session is None or self._opened is None or self._tree.entry is None:
+            self._tell("open a session first")
+        elif self._tree.notice:
+            self._tell("the session is still being read")
+        elif needed not in store.capabilities:
+            reason = "the demo is read only" if self.app.target.is_demo else "its store cannot"
+            self._tell(f"{needed.value}: {reason}")
+        else:
+            from tau_browser.tui.plan.surgery import Subject
+
+            return Subject(self._opened.path, session, self._journal(), store.capabilities)
+        return None
+
+    def _journal(self) -> Journal:
+        from tau_browser import config
+        from tau_browser.actions.journal import Journal
+
+        return Journal(config.state_folder() / "changes")
+
+    def _writers(self) -> Writers:
+        from tau_browser.actions.file_writer import FileWriter
+
+        return {"tau": FileWriter("")}
+
+    def _name_of_session(self) -> str:
+        from tau_browser.model.summary import session_name
+
+        return session_name(self._tree.session) if self._tree.session else ""

@@ -1,0 +1,223 @@
+"""The plan screen: what it says, what may be chosen, and that nothing happens before Enter."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from tau_browser.actions.journal import Journal
+from tau_browser.actions.reading import Reading
+from tau_browser.model.summary import session_name
+from tau_browser.tui.app import BrowserApp
+from tau_browser.tui.browser import BrowserScreen
+from tests.actions.conftest import LONG_AGO
+from tests.actions.test_fork import WITH_CALLS
+from tests.conftest import load
+from tests.tui.browsing import MEDIUM, WIDE, browse, chosen, press, settle, text, tree
+
+NAME = "2026-03-01T10-00-00-000Z_s1.jsonl"
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    folder = tmp_path / "sessions" / "--proj-demo--"
+    folder.mkdir(parents=True)
+    path = folder / NAME
+    path.write_bytes(WITH_CALLS)
+    os.utime(path, ns=(LONG_AGO, LONG_AGO))
+    return path
+
+
+def opened(session: Path) -> BrowserApp:
+    return browse(session.parent.parent, session)
+
+
+def files(session: Path) -> list[Path]:
+    return sorted(session.parent.glob("*.jsonl"))
+
+
+async def go_to(pilot: Pilot[None], entry_id: str) -> None:
+    app = pilot.app
+    assert isinstance(app, BrowserApp)
+    view = tree(app)
+    assert view.session is not None
+    view.go_to(view.session.find(entry_id)[0])
+    await settle(pilot)
+
+
+async def test_a_fork_is_shown_then_made_then_opened(session: Path) -> None:
+    app = opened(session)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await go_to(pilot, "a2")
+        await press(pilot, "f")
+        shown = text(app)
+        assert "fork s1 at a2" in shown and "τ goes on at a2" in shown
+        assert "3 entries not copied" in shown
+        assert files(session) == [session]
+        await press(pilot, "enter")
+        (made,) = set(files(session)) - {session}
+        assert isinstance(app.screen, BrowserScreen) and app.screen._opened is not None
+        assert app.screen._opened.path == str(made) and chosen(app) == "a2"
+        assert app.clipboard.endswith(f"tau --mode repl --session {load(made).id}")
+
+
+async def test_esc_leaves_everything_as_it_is(session: Path) -> None:
+    app = opened(session)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        for key in ("f", "x"):
+            await press(pilot, key, "escape")
+            assert isinstance(app.screen, BrowserScreen)
+        assert files(session) == [session] and session.read_bytes() == WITH_CALLS
+
+
+async def test_a_refusal_is_shown_and_its_key_lifts_it(session: Path) -> None:
+    app = opened(session)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await go_to(pilot, "r2")
+        await press(pilot, "x")
+        assert "refused: 1 entry would be left with half a tool call: a1" in text(app)
+        await press(pilot, "enter")
+        assert files(session) == [session]
+        await press(pilot, "p")
+        assert "refused" not in text(app) and "taken along: a1" in text(app)
+        await press(pilot, "enter")
+        assert len(files(session)) == 2
+
+
+async def test_in_place_wants_the_number_typed(session: Path) -> None:
+    app = opened(session)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await go_to(pilot, "u2")
+        await press(pilot, "x", "2")
+        assert "replaced in place" in text(app) and "the leaf goes: τ reopens at a2" in text(app)
+        await press(pilot, "enter", "7", "enter")
+        assert session.read_bytes() == WITH_CALLS and "7 is not 3" in text(app)
+        await press(pilot, "enter", "3", "enter")
+        assert len(load(session)) == 5 and chosen(app) == "a2"
+        await press(pilot, "u")
+        assert "prune 3 entries of s1 in place" in text(app)
+        await press(pilot, "enter")
+        assert session.read_bytes() == WITH_CALLS and session.stat().st_mtime_ns == LONG_AGO
+        assert len(tree(app).session or ()) == 8
+
+
+async def test_fold_is_the_third_choice(session: Path) -> None:
+    app = opened(session)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await go_to(pilot, "u2")
+        await press(pilot, "x", "3")
+        assert "5 entries leave the context" in text(app)
+        await press(pilot, "enter")
+        assert load(session).kind(8) == "elide"
+
+
+async def test_only_the_marked(session: Path) -> None:
+    app = opened(session)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await go_to(pilot, "u1")
+        await press(pilot, "space")
+        await go_to(pilot, "u3")
+        await press(pilot, "space", "f")
+        assert "only 2 marked entries" in text(app)
+        await press(pilot, "enter")
+        (made,) = set(files(session)) - {session}
+        assert load(made).ids(range(6)) == ["u1", "a1", "r1", "r2", "a2", "u3"]
+        assert tree(app).marked == []
+
+
+async def test_a_new_name(session: Path) -> None:
+    app = opened(session)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "R", *"night", "enter")
+        assert "rename s1 to night" in text(app)
+        await press(pilot, "enter")
+        assert session_name(load(session)) == "night"
+
+
+async def test_what_is_read_only_says_so(tmp_path: Path) -> None:
+    from tau_browser.stores.targets import demo_target
+    from tests.tui.browsing import Settings
+
+    app = BrowserApp(demo_target("demo"), Settings(Path("config.toml")), {})
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "enter", "f")
+        assert isinstance(app.screen, BrowserScreen) and "the demo is read only" in text(app)
+
+
+async def test_a_session_that_is_another_now_is_not_touched(session: Path) -> None:
+    app = opened(session)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await go_to(pilot, "u2")
+        session.write_bytes(WITH_CALLS.replace(b"second", b"altered"))
+        os.utime(session, ns=(LONG_AGO, LONG_AGO))
+        await pilot.press("x")
+        await settle(pilot)
+        assert "not what is shown any more" in text(app)
+
+
+# Pictures
+
+
+@pytest.mark.parametrize("size", [WIDE, MEDIUM], ids=["wide", "medium"])
+@pytest.mark.parametrize("keys", ["x", "x2", "xp"], ids=["refused", "in-place", "pairs"])
+def test_picture_of_a_pruning(
+    keys: str, size: tuple[int, int], session: Path, snap_compare, monkeypatch: pytest.MonkeyPatch
+) -> None:  # type: ignore[no-untyped-def]
+    _same_every_time(monkeypatch)
+
+    async def before(pilot: Pilot[None]) -> None:
+        await settle(pilot)
+        await go_to(pilot, "r2" if keys != "x2" else "u2")
+        await press(pilot, *keys)
+
+    assert snap_compare(opened(session), terminal_size=size, run_before=before)
+
+
+@pytest.mark.parametrize("size", [WIDE, MEDIUM], ids=["wide", "medium"])
+def test_picture_of_a_fork(
+    size: tuple[int, int], session: Path, snap_compare, monkeypatch: pytest.MonkeyPatch
+) -> None:  # type: ignore[no-untyped-def]
+    _same_every_time(monkeypatch)
+
+    async def before(pilot: Pilot[None]) -> None:
+        await settle(pilot)
+        await go_to(pilot, "a2")
+        await press(pilot, "f")
+
+    assert snap_compare(opened(session), terminal_size=size, run_before=before)
+
+
+def _same_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ids, times and folders that are the same in every run."""
+    from tau_browser.actions import file_writer, making
+    from tau_browser.tui.plan import surgery
+
+    read_file = surgery.read_file
+
+    def read(path: str, journal: Journal) -> Reading:
+        reading = read_file(path, journal)
+        elsewhere = "/home/dev/.tau/sessions/--proj-demo--/" + NAME
+        return replace(reading, read=replace(reading.read, path=elsewhere))
+
+    monkeypatch.setattr(surgery, "read_file", read)
+    monkeypatch.setattr(making, "now", lambda: "2026-03-02T08:00:00.000Z")
+    place_for = file_writer.FileWriter.place_for
+
+    def fixed(self: file_writer.FileWriter, header: dict) -> str:
+        path = place_for(self, header | {"id": "0123456789abcdef"})
+        return "/home/dev/.tau/sessions" + path.partition("sessions")[2]
+
+    monkeypatch.setattr(file_writer.FileWriter, "place_for", fixed)
