@@ -168,6 +168,11 @@ def state_folder() -> Path:
     return user_state_path(APP)
 
 
+def changes_folder() -> Path:
+    """Where the journal of changes is kept, with the trash beside it."""
+    return state_folder() / "changes"
+
+
 def cache_folder() -> Path:
     """Where the app keeps what it can make anew."""
     from platformdirs import user_cache_path

@@ -18,7 +18,7 @@ from typing import Any
 
 from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Plan, Read, Refused, Verb, Way
-from tau_browser.actions.reading import bytes_of, is_at, state_of
+from tau_browser.actions.reading import Reading, bytes_of, is_at, read_file, state_of
 from tau_browser.model.payload import Record
 from tau_browser.stores.files import FileSource, words_of
 from tau_browser.stores.store import StoreError
@@ -44,6 +44,10 @@ class FileWriter:
         name = os.path.basename(folder)
         dashed = len(name) >= 4 and name.startswith("--") and name.endswith("--")
         return cls(os.path.dirname(folder) if dashed else folder, dashed=dashed)
+
+    def read(self, path: str, journal: Journal) -> Reading:
+        """A session as plans are made from it. Raises StoreError."""
+        return read_file(path, journal)
 
     def place_for(self, header: Record) -> str:
         """The path of a new session, named as τ names it."""

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Plan
+from tau_browser.actions.reading import Reading
 from tau_browser.model.payload import Record
 
 
@@ -13,6 +14,10 @@ class Writer(Protocol):
     """The hand of one store. Whatever it does is in the journal before it takes effect."""
 
     store: str
+
+    def read(self, path: str, journal: Journal) -> Reading:
+        """A session as plans are made from it. Raises StoreError."""
+        ...
 
     def place_for(self, header: Record) -> str:
         """Where a new session with this header will be written."""

@@ -10,6 +10,8 @@ import re
 from typing import Any, NoReturn
 
 from tau_browser import __version__
+from tau_browser.cli import change_arguments
+from tau_browser.cli.completers import complete_with, nothing, references
 from tau_browser.cli.output import Failure
 
 PROG = "tau-browse"
@@ -23,6 +25,7 @@ _VERBS = {
     "search": "search all sessions",
     "saved": "list the searches that were saved, and the last queries",
     "index": "bring the index of `search` up to date, or tell what it holds",
+    **change_arguments.VERBS,
     "doctor": "report what is set up, and what is wrong with it",
     "completion": "print a completion script for a shell",
 }
@@ -88,7 +91,7 @@ def _parser() -> tuple[_Parser, dict[str, _Parser]]:
         parents=[_common(), _version()],
     )
     choices = parser.add_subparsers(title="verbs", metavar="VERB", prog=PROG)
-    _complete_with(choices, _references)
+    complete_with(choices, references)
     verbs: dict[str, _Parser] = {}
     for verb, does in _VERBS.items():
         about = f"{does[0].upper()}{does[1:]}."
@@ -101,6 +104,7 @@ def _parser() -> tuple[_Parser, dict[str, _Parser]]:
     _add_search(verbs["search"])
     _add_saved(verbs["saved"])
     _add_index(verbs["index"])
+    change_arguments.add(verbs)
     verbs["completion"].add_argument("shell", choices=_SHELLS)
     return parser, verbs
 
@@ -113,7 +117,7 @@ def _common() -> _Parser:
     store = common.add_argument(
         "--store", metavar="NAME", help="the kind of store, where it is not to be told from PATH"
     )
-    _complete_with(store, _stores)
+    complete_with(store, _stores)
     common.add_argument("--ascii", action="store_true", help="draw and print with ASCII only")
     return common
 
@@ -126,7 +130,7 @@ def _version() -> _Parser:
 
 def _add_ls(ls: _Parser) -> None:
     path = ls.add_argument("path", nargs="?", help="a folder or a file to list instead")
-    _complete_with(path, _references)
+    complete_with(path, references)
 
 
 def _add_show(show: _Parser) -> None:
@@ -134,7 +138,7 @@ def _add_show(show: _Parser) -> None:
     entry = show.add_argument(
         "--at", metavar="ENTRY", help="the path, the context and the states as of this entry"
     )
-    _complete_with(entry, _nothing)
+    complete_with(entry, nothing)
 
 
 def _add_find(find: _Parser) -> None:
@@ -144,22 +148,22 @@ def _add_find(find: _Parser) -> None:
         help="what to find; an upper-case letter in it makes case matter; "
         "put -- before one that begins with -",
     )
-    _complete_with(query, _nothing)
+    complete_with(query, nothing)
     find.add_argument("--regex", action="store_true", help="the query is a regular expression")
     limit = find.add_argument("--limit", type=_count, metavar="N", help="print N hits at most")
-    _complete_with(limit, _nothing)
+    complete_with(limit, nothing)
 
 
 def _add_search(search: _Parser) -> None:
     query = search.add_argument("query", nargs="?", help=_QUERY)
-    _complete_with(query, _nothing)
+    complete_with(query, nothing)
     named = search.add_mutually_exclusive_group()
     saved = named.add_argument("--saved", metavar="NAME", help="the query that was saved as NAME")
-    _complete_with(saved, _saved)
+    complete_with(saved, _saved)
     save = named.add_argument("--save", metavar="NAME", help="save the query as NAME, too")
-    _complete_with(save, _saved)
+    complete_with(save, _saved)
     within = search.add_argument("--in", dest="within", metavar="REF", help="search REF only")
-    _complete_with(within, _references)
+    complete_with(within, references)
     search.add_argument(
         "--method",
         choices=("hybrid", "bm25", "vector", "substring", "regex"),
@@ -171,19 +175,19 @@ def _add_search(search: _Parser) -> None:
         metavar="RANKER=W,...",
         help="what each ranker counts; default: bm25=1,static=0.4,neural=1",
     )
-    _complete_with(weights, _nothing)
+    complete_with(weights, nothing)
     search.add_argument(
         "--fusion",
         choices=("convex", "rrf"),
         help="sum of scores (convex, the default), or of ranks",
     )
     limit = search.add_argument("--limit", type=_count, metavar="N", help="print N hits at most")
-    _complete_with(limit, _nothing)
+    complete_with(limit, nothing)
 
 
 def _add_saved(saved: _Parser) -> None:
     delete = saved.add_argument("--delete", metavar="NAME", help="keep NAME no longer")
-    _complete_with(delete, _saved)
+    complete_with(delete, _saved)
 
 
 def _add_index(index: _Parser) -> None:
@@ -194,17 +198,7 @@ def _add_index(index: _Parser) -> None:
 
 def _add_reference(parser: _Parser) -> None:
     ref = parser.add_argument("ref", help="a path, a session id, or the beginning of one")
-    _complete_with(ref, _references)
-
-
-def _complete_with(argument: Any, completer: Any) -> None:
-    argument.completer = completer  # where argcomplete looks for it
-
-
-def _references(**asked: Any) -> Any:
-    from tau_browser.cli.completion import references
-
-    return references(**asked)
+    complete_with(ref, references)
 
 
 def _stores(**_: Any) -> list[str]:
@@ -217,10 +211,6 @@ def _saved(**asked: Any) -> Any:
     from tau_browser.cli.completion import saved
 
     return saved(**asked)
-
-
-def _nothing(**_: Any) -> list[str]:
-    return []
 
 
 def _count(text: str) -> int:

@@ -18,13 +18,14 @@ from textual.widget import AwaitMount
 from textual.worker import Worker, WorkerState, get_current_worker
 
 from tau_browser.model.compare import compare
+from tau_browser.model.resume import resume_command
 from tau_browser.model.text import counted, safe_line, size_of
 from tau_browser.search.find import Pattern, QueryError, pattern_of
 from tau_browser.stores.store import Change, OpenSession
 from tau_browser.tui import keys, loading
 from tau_browser.tui.bar import Bar
 from tau_browser.tui.compare import CompareScreen
-from tau_browser.tui.copy_menu import CopyMenu, deliver, resume_command, write_private
+from tau_browser.tui.copy_menu import CopyMenu, deliver, write_private
 from tau_browser.tui.coverage import Coverage, CoverageScreen
 from tau_browser.tui.entry import EntryPane
 from tau_browser.tui.panes import Pane, Panes

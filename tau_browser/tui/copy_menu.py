@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import tempfile
 from typing import ClassVar
 
@@ -80,9 +79,3 @@ def write_private(text: str) -> str:
     with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
         file.write(text)
     return path
-
-
-def resume_command(session_id: str, cwd: str) -> str:
-    """The shell command with which τ continues a session (tau-ui 1), quoted for sh."""
-    resume = f"tau --mode repl --session {shlex.quote(session_id)}"
-    return f"cd {shlex.quote(cwd)} && {resume}" if cwd else resume

@@ -23,8 +23,6 @@ class Glyphs:
     track: str = "│"
     guide: str = "│ "
     rule: str = "─"
-    about: str = "≈"
-    becomes: str = "→"
     states: dict[int, str] = field(
         default_factory=lambda: {
             State.PATH: "┃",
@@ -66,8 +64,6 @@ ASCII = Glyphs(
     track="|",
     guide="| ",
     rule="-",
-    about="~",
-    becomes=">",
     states={
         State.PATH: "|",
         State.ABANDONED: ":",

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from tau_browser.model.resume import resume_command
 from tau_browser.model.text import safe_line
 from tau_browser.stores.store import Capability
-from tau_browser.tui.copy_menu import resume_command
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
     from tau_browser.actions.journal import Change, Journal
-    from tau_browser.actions.undo import Writers
     from tau_browser.stores.store import OpenSession
     from tau_browser.tui.app import BrowserApp
     from tau_browser.tui.plan.proposal import Proposal
@@ -89,9 +88,10 @@ class Surgery(_Base):
 
     def action_undo(self) -> None:
         """Show all changes, to take one back."""
+        from tau_browser.actions.writers import writers
         from tau_browser.tui.plan.undo import UndoScreen
 
-        screen = UndoScreen(self._journal(), self._writers(), self.app.glyphs)
+        screen = UndoScreen(self._journal(), writers(), self.app.glyphs)
         self.app.push_screen(screen, self._taken_back)
 
     def _propose(self, proposal: Proposal) -> None:
@@ -111,7 +111,7 @@ class Surgery(_Base):
             self._tell(f"done: {change.about}; u takes it back")
         elif plan.result is not None:
             cwd = plan.result.header.get("cwd")
-            command = resume_command(plan.result.id, cwd if isinstance(cwd, str) else "")
+            command = resume_command(change.path, cwd if isinstance(cwd, str) else "")
             self.app.copy_to_clipboard(command.encode("utf-8", "replace").decode())
             self._open(change.path)
             self._focus_pane("tree")
@@ -144,21 +144,19 @@ class Surgery(_Base):
             reason = "the demo is read only" if self.app.target.is_demo else "its store cannot"
             self._tell(f"{needed.value}: {reason}")
         else:
+            from tau_browser.actions.writers import writer_beside
             from tau_browser.tui.plan.surgery import Subject
 
-            return Subject(self._opened.path, session, self._journal(), store.capabilities)
+            path = self._opened.path
+            writer = writer_beside(store.name, path)
+            return Subject(path, session, self._journal(), store.capabilities, writer)
         return None
 
     def _journal(self) -> Journal:
         from tau_browser import config
         from tau_browser.actions.journal import Journal
 
-        return Journal(config.state_folder() / "changes")
-
-    def _writers(self) -> Writers:
-        from tau_browser.actions.file_writer import FileWriter
-
-        return {"tau": FileWriter("")}
+        return Journal(config.changes_folder())
 
     def _name_of_session(self) -> str:
         from tau_browser.model.summary import session_name

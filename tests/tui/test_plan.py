@@ -63,7 +63,7 @@ async def test_a_fork_is_shown_then_made_then_opened(session: Path) -> None:
         (made,) = set(files(session)) - {session}
         assert isinstance(app.screen, BrowserScreen) and app.screen._opened is not None
         assert app.screen._opened.path == str(made) and chosen(app) == "a2"
-        assert app.clipboard.endswith(f"tau --mode repl --session {load(made).id}")
+        assert app.clipboard.endswith(f"tau --mode repl --session {made}")
 
 
 async def test_esc_leaves_everything_as_it_is(session: Path) -> None:
@@ -203,16 +203,15 @@ def test_picture_of_a_fork(
 def _same_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ids, times and folders that are the same in every run."""
     from tau_browser.actions import file_writer, making
-    from tau_browser.tui.plan import surgery
 
-    read_file = surgery.read_file
+    read_file = file_writer.read_file
 
     def read(path: str, journal: Journal) -> Reading:
         reading = read_file(path, journal)
         elsewhere = "/home/dev/.tau/sessions/--proj-demo--/" + NAME
         return replace(reading, read=replace(reading.read, path=elsewhere))
 
-    monkeypatch.setattr(surgery, "read_file", read)
+    monkeypatch.setattr(file_writer, "read_file", read)
     monkeypatch.setattr(making, "now", lambda: "2026-03-02T08:00:00.000Z")
     place_for = file_writer.FileWriter.place_for
 

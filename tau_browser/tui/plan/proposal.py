@@ -8,6 +8,7 @@ from typing import Protocol
 
 from tau_browser.actions.journal import Change
 from tau_browser.actions.plan import Plan
+from tau_browser.actions.wording import Line
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +32,9 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """A line that only some proposals have. style: as in `RowsView`; switch: what Space does."""
+    """A line that only some proposals have. switch: what Space does."""
 
-    text: str
-    style: str = ""
+    line: Line
     switch: Proposal | None = None
 
 

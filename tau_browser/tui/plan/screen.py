@@ -16,13 +16,22 @@ from textual.worker import Worker, WorkerState
 
 from tau_browser.actions.journal import Change
 from tau_browser.actions.plan import Plan
+from tau_browser.actions.wording import (
+    KEYS,
+    PLAIN_SIGNS,
+    Line,
+    Signs,
+    Tone,
+    lines_of,
+    lists_of,
+    refused,
+)
 from tau_browser.model.text import safe_line
 from tau_browser.stores.store import StoreError
 from tau_browser.tui.bar import Bar
-from tau_browser.tui.glyphs import Glyphs
+from tau_browser.tui.glyphs import ASCII, Glyphs
 from tau_browser.tui.help import key_text
 from tau_browser.tui.plan.proposal import Choice, Detail, Proposal, Question
-from tau_browser.tui.plan.rows import refused, rows_of
 from tau_browser.tui.prompt import Prompt
 from tau_browser.tui.rows_view import Piece, RowsView
 
@@ -67,6 +76,7 @@ class PlanScreen(Screen[Done | None]):
         self._proposal = proposal
         self._plan: Plan | None = None
         self._view = _PlanView(glyphs)
+        self._signs = PLAIN_SIGNS if glyphs is ASCII else Signs()
         self._title = Bar("planning")
         self._keys = Bar("", classes="-plain")
         self._prompt = Prompt()
@@ -101,12 +111,18 @@ class PlanScreen(Screen[Done | None]):
         self._plan = event.plan
         if event.plan is None:
             self._title.show("cannot be done")
-            self._view.show([refused(event.problem, self._view.glyphs)])
+            self._view.show([Detail(refused(event.problem, self._signs))])
         else:
             self._title.show(safe_line(event.plan.about))
-            details = self._proposal.details(event.plan)
-            self._view.show(rows_of(event.plan, details, self._view.glyphs))
+            self._view.show(self._details(event.plan))
         self._show_keys()
+
+    def _details(self, plan: Plan) -> list[Detail]:
+        return [
+            *map(Detail, lines_of(plan, self._signs, KEYS)),
+            *self._proposal.details(plan),
+            *map(Detail, lists_of(plan, self._signs)),
+        ]
 
     def _show_keys(self) -> None:
         words = [
@@ -226,7 +242,7 @@ class _PlanView(RowsView):
     @property
     def detail(self) -> Detail:
         """What the line under the cursor belongs to."""
-        return self._rows[self.cursor][1] if self._rows else Detail("")
+        return self._rows[self.cursor][1] if self._rows else Detail(Line(""))
 
     def show(self, details: list[Detail]) -> None:
         self._details = details
@@ -238,19 +254,7 @@ class _PlanView(RowsView):
     def _wrap(self) -> None:
         width = max(20, self.size.width - 3)
         self._rows = [
-            (line, detail)
-            for detail in self._details
-            for line in (
-                wrap(
-                    detail.text,
-                    width,
-                    subsequent_indent="    ",
-                    replace_whitespace=False,
-                    break_on_hyphens=False,
-                )
-                if len(detail.text) > width and detail.style != "dim"
-                else [detail.text]
-            )
+            (text, detail) for detail in self._details for text in _wrapped(detail.line, width)
         ]
         self.rows_changed()
 
@@ -262,7 +266,14 @@ class _PlanView(RowsView):
 
     def draw(self, row: int, width: int) -> tuple[list[Piece], list[Piece]]:
         text, detail = self._rows[row]
-        return [(f" {text}", detail.style)], []
+        return [(f" {text}", detail.line.tone)], []
+
+
+def _wrapped(line: Line, width: int) -> list[str]:
+    """A line in as many as it needs; what only lists entries stays one line each."""
+    if len(line.text) <= width or line.tone is Tone.QUIET:
+        return [line.text]
+    return wrap(line.text, width, subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _key_name(key: str) -> str:

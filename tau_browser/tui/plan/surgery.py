@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from tau_browser.actions.file_writer import FileWriter
 from tau_browser.actions.fork import ForkRequest, plan_fork
 from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Plan, Refused, Remedy, Way
 from tau_browser.actions.prune import How, PruneRequest, plan_prune
-from tau_browser.actions.reading import Reading, read_file
+from tau_browser.actions.reading import Reading
 from tau_browser.actions.rename import plan_rename
 from tau_browser.actions.writer import Writer
 from tau_browser.model.session import Session
@@ -37,14 +36,11 @@ class Subject:
     shown: Session
     journal: Journal
     capabilities: frozenset[Capability]
-    writer: Writer = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "writer", FileWriter.beside(self.path))
+    writer: Writer
 
     def read(self, places: Sequence[int] = ()) -> Reading:
         """Read it as it is now. Raises StoreError."""
-        reading = read_file(self.path, self.journal)
+        reading = self.writer.read(self.path, self.journal)
         known = [place for place in places if place < len(reading.session)]
         if [self.shown.raw(at) for at in places] != [reading.session.raw(at) for at in known]:
             raise Refused("the session is not what is shown any more: r reads it again")

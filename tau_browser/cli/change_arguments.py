@@ -1,0 +1,94 @@
+"""The arguments of the verbs that change something."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+
+from tau_browser.cli.completers import complete_with, nothing, references
+
+VERBS = {
+    "fork": "make a new session out of one: all of it, a path, or some turns",
+    "prune": "leave out subtrees: in a copy, in place, or by a fold",
+    "rename": "give a session a name",
+    "undo": "take a change back, or list all changes",
+}
+
+
+def add(verbs: Mapping[str, argparse.ArgumentParser]) -> None:
+    """Give each of the verbs its arguments."""
+    _add_fork(verbs["fork"])
+    _add_prune(verbs["prune"])
+    _add_rename(verbs["rename"])
+    _add_undo(verbs["undo"])
+
+
+def _add_fork(fork: argparse.ArgumentParser) -> None:
+    _add_reference(fork)
+    what = fork.add_mutually_exclusive_group()
+    at = what.add_argument("--at", metavar="ENTRY", help="only the path to this entry")
+    only = what.add_argument(
+        "--only",
+        metavar="ENTRY",
+        action="append",
+        help="only this turn or entry, and what it needs; may be given several times",
+    )
+    cwd = fork.add_argument("--cwd", metavar="DIR", help="the directory that it goes on in")
+    name = fork.add_argument("--name", metavar="NAME", help="its name")
+    for argument in (at, only, name):
+        complete_with(argument, nothing)
+    complete_with(cwd, references)
+    _add_remedies(fork)
+    _add_dry_run(fork)
+
+
+def _add_prune(prune: argparse.ArgumentParser) -> None:
+    _add_reference(prune)
+    entry = prune.add_argument("entry", nargs="+", help="what goes: it and all below it")
+    how = prune.add_mutually_exclusive_group()
+    how.add_argument("--in-place", action="store_true", help="in the session itself, not in a copy")
+    how.add_argument(
+        "--fold",
+        action="store_true",
+        help="take nothing out: the model's context begins at ENTRY (an elide)",
+    )
+    confirm = prune.add_argument(
+        "--confirm", metavar="N", help="with --in-place: how many entries go"
+    )
+    for argument in (entry, confirm):
+        complete_with(argument, nothing)
+    _add_remedies(prune)
+    _add_dry_run(prune)
+
+
+def _add_rename(rename: argparse.ArgumentParser) -> None:
+    _add_reference(rename)
+    complete_with(rename.add_argument("name", help="the new name"), nothing)
+    _add_dry_run(rename)
+
+
+def _add_undo(undo: argparse.ArgumentParser) -> None:
+    change = undo.add_argument(
+        "id", nargs="?", help="the change; the last one that stands, if none"
+    )
+    complete_with(change, nothing)
+    undo.add_argument("--list", action="store_true", help="list all changes")
+    _add_dry_run(undo)
+
+
+def _add_remedies(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--pairs", action="store_true", help="take the other half of a tool call along"
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="copy a session although it is being written"
+    )
+
+
+def _add_dry_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dry-run", action="store_true", help="only tell what would be done")
+
+
+def _add_reference(parser: argparse.ArgumentParser) -> None:
+    ref = parser.add_argument("ref", help="a path, a session id, or the beginning of one")
+    complete_with(ref, references)

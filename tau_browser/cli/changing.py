@@ -1,0 +1,87 @@
+"""What the verbs that change something share: the subject, the preview, the doing.
+
+JSON: {"plan": the plan (actions/plan.py: described), "change": id or null, "resume": command}
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from tau_browser import config
+from tau_browser.actions.journal import Journal
+from tau_browser.actions.plan import Plan, described
+from tau_browser.actions.reading import Reading
+from tau_browser.actions.wording import OPTIONS, PLAIN_SIGNS, Signs, lines_of, lists_of
+from tau_browser.actions.writer import Writer
+from tau_browser.actions.writers import writer_beside
+from tau_browser.cli import places
+from tau_browser.cli.output import Failure, Printer, print_json
+from tau_browser.cli.show import entry_named
+from tau_browser.model.resume import resume_command
+from tau_browser.model.session import Session
+from tau_browser.stores.store import Capability
+
+REFUSED = 2
+
+
+def journal() -> Journal:
+    """The journal of this person's changes."""
+    return Journal(config.changes_folder())
+
+
+def subject(args: argparse.Namespace, needed: Capability) -> tuple[Reading, Writer]:
+    """The session that `args.ref` names, and who writes what is made of it.
+
+    Raises Failure where its store cannot do what is needed, ConfigError and StoreError.
+    """
+    target = places.session(args)
+    assert target.path is not None
+    if needed not in target.store.capabilities:
+        raise Failure(f"{needed.value}: {target.store.title} is read only")
+    writer = writer_beside(target.store.name, target.path)
+    return writer.read(target.path, journal()), writer
+
+
+def entries_named(session: Session, names: list[str]) -> tuple[int, ...]:
+    """The entries with these ids, or with the only ids that begin so. Raises Failure."""
+    return tuple(entry_named(session, name) for name in names)
+
+
+def carry_out(plan: Plan, writer: Writer, args: argparse.Namespace, printer: Printer) -> int:
+    """Show a plan and, unless it is refused or only asked for, do it. Returns the exit code."""
+    if not args.json:
+        print_plan(plan, printer)
+    change = None
+    if not plan.refusals and not args.dry_run:
+        change = writer.apply(plan, journal())
+    if args.json:
+        found = {"plan": described(plan), "change": change.id if change else None}
+        print_json(found | {"resume": _resume(plan)})
+    elif change is not None:
+        printer.line()
+        printer.line(f"done: {change.path}")
+        if plan.read is None or change.path != plan.read.path:
+            printer.line(f"resume: {_resume(plan)}" if plan.result is not None else "")
+        printer.line(f"`tau-browse undo {change.id}` takes it back")
+    if plan.refusals:
+        print("tau-browse: refused: nothing was written", file=sys.stderr)
+        return REFUSED
+    return 0
+
+
+def print_plan(plan: Plan, printer: Printer) -> None:
+    """Print what a plan comes to."""
+    signs = PLAIN_SIGNS if printer.ascii_only else Signs()
+    printer.line(plan.about)
+    for line in [*lines_of(plan, signs, OPTIONS), *lists_of(plan, signs)]:
+        printer.line(line.text)
+
+
+def _resume(plan: Plan) -> str | None:
+    """The command that goes on with the session that a plan makes."""
+    if plan.result is None:
+        return None
+    cwd: Any = plan.result.header.get("cwd")
+    return resume_command(plan.target, cwd if isinstance(cwd, str) else "")

@@ -1,0 +1,114 @@
+"""Changes from a script: what is printed, what is written, what is returned."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.actions.conftest import LONG_AGO, snapshot
+from tests.actions.test_fork import WITH_CALLS
+from tests.cli.conftest import Run
+from tests.conftest import load
+
+
+@pytest.fixture
+def session(home: Path) -> Path:
+    folder = home / ".tau" / "sessions" / "--proj-demo--"
+    folder.mkdir(parents=True)
+    path = folder / "2026-03-01T10-00-00-000Z_s1.jsonl"
+    path.write_bytes(WITH_CALLS)
+    os.utime(path, ns=(LONG_AGO, LONG_AGO))
+    return path
+
+
+def made(session: Path) -> Path:
+    (path,) = set(session.parent.glob("*.jsonl")) - {session}
+    return path
+
+
+def test_fork(session: Path, run: Run) -> None:
+    result = run("fork", "s1", "--at", "a2", "--name", "a try")
+    assert result.code == 0
+    path = made(session)
+    assert f"done: {path}" in result.out and f"tau --mode repl --session {path}" in result.out
+    forked = load(path)
+    assert forked.ids(range(5)) == ["u1", "a1", "r1", "r2", "a2"] and forked.kind(5)
+
+
+def test_fork_of_some_turns(session: Path, run: Run) -> None:
+    answer = run("fork", "s1", "--only", "u1", "--only", "u3", "--json").json
+    assert answer["plan"]["references"] == [
+        {"entry": "u3", "field": "parentId", "target": "a3", "becomes": "a2"}
+    ]
+    assert load(made(session)).id == answer["plan"]["session"]
+
+
+def test_a_dry_run_writes_nothing(session: Path, run: Run, home: Path) -> None:
+    before = snapshot(home)
+    for argv in (
+        ["fork", "s1"],
+        ["prune", "s1", "u3"],
+        ["prune", "s1", "u3", "--in-place"],
+        ["prune", "s1", "u3", "--fold"],
+        ["rename", "s1", "new"],
+    ):
+        answer = run(*argv, "--dry-run", "--json")
+        assert answer.code == 0 and answer.json["change"] is None
+        assert run(*argv, "--dry-run").code == 0
+    assert snapshot(home) == before
+
+
+def test_prune_in_place_wants_the_number(session: Path, run: Run) -> None:
+    refused = run("prune", "s1", "u2", "--in-place")
+    assert refused.code == 2 and "--confirm 3" in refused.err
+    assert run("prune", "s1", "u2", "--in-place", "--confirm", "4").code == 2
+    assert session.read_bytes() == WITH_CALLS
+    assert run("prune", "s1", "u2", "--in-place", "--confirm", "3").code == 0
+    assert len(load(session)) == 5
+    assert run("undo").code == 0
+    assert session.read_bytes() == WITH_CALLS and session.stat().st_mtime_ns == LONG_AGO
+
+
+def test_a_refusal_names_the_option_that_lifts_it(session: Path, run: Run) -> None:
+    refused = run("prune", "s1", "r2")
+    assert refused.code == 2 and "--pairs takes the other half along" in refused.out
+    answer = run("prune", "s1", "r2", "--json")
+    assert answer.code == 2
+    (refusal,) = answer.json["plan"]["refusals"]
+    assert (refusal["remedy"], refusal["entries"]) == ("pairs", ["a1"])
+    assert run("prune", "s1", "r2", "--pairs").code == 0
+
+
+def test_fold_takes_one(session: Path, run: Run) -> None:
+    assert run("prune", "s1", "u2", "u3", "--fold").code == 2
+    assert run("prune", "s1", "u2", "--fold").code == 0
+    assert load(session).kind(8) == "elide"
+
+
+def test_the_list_of_changes(session: Path, run: Run) -> None:
+    assert run("undo", "--list").code == 1
+    assert run("undo").code == 2
+    run("rename", "s1", "one")
+    run("rename", "s1", "two")
+    changes = run("undo", "--list", "--json").json["changes"]
+    assert [change["about"] for change in changes] == ["rename s1 to two", "rename s1 to one"]
+    assert [change["obstacle"] for change in changes] == [None, "what it made was changed since"]
+    assert run("undo", changes[1]["id"]).code == 2
+    assert "can be taken back" in run("undo", "--dry-run").out
+    assert run("undo", changes[0]["id"][:5]).code == 0
+    assert "rename s1 to one" in run("undo").out
+    assert session.read_bytes() == WITH_CALLS
+
+
+def test_the_demo_is_read_only(run: Run) -> None:
+    listed = run("ls", "--demo", "--json").json["sessions"][0]
+    refused = run("fork", "--demo", listed["ref"])
+    assert refused.code == 2 and "read only" in refused.err
+
+
+def test_what_is_refused_as_such_is_a_sentence(session: Path, run: Run) -> None:
+    for argv in (["rename", "s1", " "], ["prune", "s1", "no-such"], ["fork", "s1", "--at", "x"]):
+        result = run(*argv)
+        assert result.code in (1, 2) and result.err.count("\n") == 1
