@@ -17,8 +17,10 @@ Bools = npt.NDArray[np.bool_]
 
 NO_KEY = hash(None)
 """Key of an absent id: what `hash` gives for a parentId of null."""
-PREVIOUS_KEY = hash("\x00the entry before")
-"""Parent key of an entry that hangs, by its format, under the entry before it (pi v1)."""
+PREVIOUS = "\x00the entry before"
+"""Stands for the parent of an entry that hangs, by its format, where it was written: under the
+entry before it, and over what hangs under that from there on."""
+PREVIOUS_KEY = hash(PREVIOUS)
 
 
 class Flag:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tau_browser.model.columns import Bools, Codes, Flag, Int32s
+from tau_browser.model.columns import PREVIOUS_KEY, Bools, Codes, Flag, Int32s
 from tau_browser.model.payload import Record
 from tau_browser.model.session import Session
 from tau_browser.model.state import State
@@ -71,7 +71,17 @@ def states(session: Session, place: int) -> Codes:
         below = tree.order[start : start + int(tree.size[root])]
         state[below] = State.DETACHED
     state[(flags & Flag.INCOMPLETE) != 0] = State.INCOMPLETE
+    _share_state_of_what_they_follow(state, session.columns.parent == PREVIOUS_KEY)
     return state
+
+
+def _share_state_of_what_they_follow(state: Codes, aside: Bools) -> None:
+    """What hangs where it was written stands as the entry before it does, below the leaf, too."""
+    if aside.any():
+        places = np.arange(len(state))
+        followed = np.maximum.accumulate(np.where(aside, NOWHERE, places))
+        shares = aside & (followed != NOWHERE)
+        state[shares] = state[followed[shares]]
 
 
 def context_messages(session: Session, place: int) -> list[Record]:

@@ -26,7 +26,8 @@ from tau_browser.model.columns import (
     concatenate,
 )
 from tau_browser.model.diagnostic import Diagnostic, Severity
-from tau_browser.model.heads import Found, Head, Unreadable, describe, find_values, head_of
+from tau_browser.model.format import TAU, Format, Links
+from tau_browser.model.heads import Found, Head, Unreadable, describe, find_values
 
 _REFUSED_ENCODINGS = {
     b"\xff\xfe": "UTF-16, not UTF-8: convert the file to read it",
@@ -58,6 +59,7 @@ class Log:
     usage: list[tuple[int, int, int, int]]
     diagnostics: list[Diagnostic]
     size: int  # bytes decoded, the unfinished last line included
+    format: Format
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +70,21 @@ class _Row:
     start: int
     stop: int
     line: int
-    parent: int | None  # key of the parent where the head does not tell
     noted: bool
 
 
 class Decoder:
     """Takes a log's bytes in pieces of any size; `log()` is what they amount to so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, format: Format = TAU) -> None:
+        self._format = format
         self._header: dict[str, Any] | None = None
         self._kinds, self._roles = Names(KINDS), Names(ROLES)
         self._usage: list[tuple[int, int, int, int]] = []
         self._diagnostics: list[Diagnostic] = []
         self._parts: list[Columns] = []
-        self._decode_heads = msgspec.json.Decoder(Head).decode_lines
+        self._records = 0  # in the parts
+        self._links: Links = []
         self._rest: list[bytes] = []  # pieces of the line that has no end yet
         self._offset = 0  # bytes in whole lines so far
         self._line = 1
@@ -116,19 +119,23 @@ class Decoder:
         """
         self._parts = [concatenate(self._parts or [self._columns([])])]
         settled, header, values = len(self._diagnostics), self._header, self._values
-        usage = len(self._usage)
+        usage, links = len(self._usage), len(self._links)
         tail = self._tail()
+        columns = concatenate([*self._parts, tail]) if len(tail) else self._parts[0]
+        columns, told = self._format.settle(columns, self._links)
         log = Log(
             header=self._header,
-            columns=concatenate([*self._parts, tail]) if len(tail) else self._parts[0],
+            columns=columns,
             kinds=Names(self._kinds),
             roles=Names(self._roles),
             usage=list(self._usage),
-            diagnostics=list(self._diagnostics),
+            diagnostics=[*self._diagnostics, *told],
             size=self.size,
+            format=self._format,
         )
         del self._diagnostics[settled:]
         del self._usage[usage:]
+        del self._links[links:]
         self._header, self._values = header, values
         return log
 
@@ -144,20 +151,25 @@ class Decoder:
         return data
 
     def _decode(self, lines: bytes) -> None:
-        first = lines.index(b"\n") + 1
-        if self._header is None and first < len(lines):  # what follows may yet be read at once
-            self._decode_stretch(lines[:first])
-            lines = lines[first:]
-        self._decode_stretch(lines)
+        at = 0
+        while self._header is None and self._line <= self._format.header_lines:
+            end = lines.find(b"\n", at) + 1
+            if not end:
+                return
+            self._decode_stretch(lines[at:end], one_by_one=True)
+            at = end
+        if at < len(lines):  # what follows may be read at once
+            self._decode_stretch(lines[at:] if at else lines)
 
-    def _decode_stretch(self, lines: bytes) -> None:
-        part = self._fast(lines)
+    def _decode_stretch(self, lines: bytes, *, one_by_one: bool = False) -> None:
+        part = None if one_by_one else self._fast(lines)
         if part is None:
             part = self._slow(lines)
         else:
             self._line += len(part)
             self._values += len(part)
         self._offset += len(lines)
+        self._records += len(part)
         if len(part):
             self._parts.append(part)
 
@@ -166,22 +178,24 @@ class Decoder:
         if not _is_utf8(lines):
             return None
         try:
-            heads = self._decode_heads(lines)
+            heads = self._format.heads(lines)
         except (msgspec.DecodeError, RecursionError):
             return None
         start, stop = _line_ranges(lines)
         if len(heads) != len(start) or not _hold_objects(lines, start, stop):
             return None
-        usage = len(self._usage)
+        usage, links = len(self._usage), len(self._links)
         part = self._columns(
             heads,
             start=start + self._offset,
             stop=stop + self._offset,
             line=np.arange(self._line, self._line + len(heads)),
         )
-        odd = (part.key == _UNSET_KEY) | (part.key == _EMPTY_KEY) | (part.parent == _UNSET_KEY)
+        odd = ((part.flags & Flag.NO_ID) != 0) & (part.parent != PREVIOUS_KEY)
+        odd |= (part.key == _EMPTY_KEY) | (part.parent == _UNSET_KEY)
         if odd.any() or self._kinds.where(part.kind, "", "session").any():
             del self._usage[usage:]
+            del self._links[links:]
             return None
         return part
 
@@ -233,38 +247,22 @@ class Decoder:
     def _read_record(
         self, record: dict[str, Any], start: int, found: Found, noted: bool
     ) -> list[_Row]:
-        if record.get("type") == "session" and self._header is None:
-            self._read_header(record, start)
-            return []
-        head, odd = head_of(record)
-        parent: int | None = None
-        if head.id is UNSET and head.parentId is UNSET and self._is_linear():
-            odd, parent = [], PREVIOUS_KEY
-        elif head.type == "session":
-            odd.append("a second session header: kept as an entry, drawn as a root")
-        elif head.parentId is UNSET:
-            odd.append("no parentId: drawn as a root")
+        if self._header is None and (header := self._format.header(record)) is not None:
+            self._take_header(header, start)
+            if not self._format.header_is_entry:
+                return []
+        head, odd = self._format.head(record, self._header)
         for reason in odd:
             self._note(start, reason)
-        if head.parentId is UNSET:
-            head = msgspec.structs.replace(head, parentId=None)
         stop = start + found.stop - found.start
-        return [_Row(head, start, stop, self._line, parent, noted or bool(odd))]
+        return [_Row(head, start, stop, self._line, noted or bool(odd))]
 
-    def _read_header(self, record: dict[str, Any], start: int) -> None:
-        self._header = record
-        if self._values:
+    def _take_header(self, header: dict[str, Any], start: int) -> None:
+        self._header = header
+        if self._values and self._format.header_lines == 1:
             self._note(start, "the session header is not the first record", Severity.NOTE)
-        if not isinstance(record.get("id"), str):
-            self._note(start, "the session header has no id")
-        version = record.get("version")
-        if isinstance(version, int) and version > 3:
-            self._note(start, f"written by a newer version (format {version})", Severity.NOTE)
-
-    def _is_linear(self) -> bool:
-        """Whether entries have no ids by design: pi's first format, one chain in file order."""
-        header = self._header
-        return header is not None and "version" not in header and "parent_id" not in header
+        for reason, severity in self._format.header_remarks(header):
+            self._note(start, reason, severity)
 
     def _note_bytes(self, line: bytes, offset: int) -> bool:
         before = len(self._diagnostics)
@@ -289,11 +287,6 @@ class Decoder:
         for at, row in enumerate(rows):
             if row.noted:
                 columns.flags[at] |= Flag.NOTED
-            if row.head.id is UNSET:
-                columns.flags[at] |= Flag.NO_ID
-                columns.key[at] = hash(("no id", row.start))
-            if row.parent is not None:
-                columns.parent[at] = row.parent
         return columns
 
     def _columns(
@@ -304,7 +297,7 @@ class Decoder:
         usage = np.full(len(heads), -1, np.int32)
         # One pass each over what most entries lack: a pass costs its cache misses, not its tests.
         rare = [
-            h.status or h.customType or h.copiedFrom or h.branchOf or h.is_error or None
+            h.status or h.customType or h.copiedFrom or h.branchOf or h.is_error or h.link
             for h in heads
         ]
         reported = [m.usage or m.stop_reason or m.is_error or None for m in messages]
@@ -315,16 +308,22 @@ class Decoder:
             for at, value in enumerate(column)
             if value is not None
         }
-        for at in unusual:
+        for at in sorted(unusual):
             flags[at] = flags_of(heads[at])
             if (counts := messages[at].usage) is not None:
                 usage[at] = len(self._usage)
                 self._usage.append(counts.counts())
+            if (link := heads[at].link) is not None:
+                self._links.append((self._records + at, link))
+        starts, key = np.asarray(start, np.int64), _hashes([head.id for head in heads])
+        for at in np.flatnonzero(key == _UNSET_KEY).tolist():
+            flags[at] |= Flag.NO_ID
+            key[at] = hash(("no id", int(starts[at])))
         return Columns(
-            start=np.asarray(start, np.int64),
+            start=starts,
             stop=np.asarray(stop, np.int64),
             line=np.asarray(line, np.int32),
-            key=_hashes([head.id for head in heads]),
+            key=key,
             parent=_hashes([head.parentId for head in heads]),
             kind=self._kinds.encode([head.type for head in heads]),
             role=self._roles.encode([message.role for message in messages]),

@@ -15,6 +15,7 @@ from tau_browser.model.columns import OTHER, Bools, Columns, Flag, Int32s, Int64
 from tau_browser.model.decoder import Log
 from tau_browser.model.diagnostic import Diagnostic, Severity
 from tau_browser.model.entries import Entries, entries_of
+from tau_browser.model.format import TAU, Format
 from tau_browser.model.heads import decode_record
 from tau_browser.model.outline import Outline, nested_outline, outline_of
 from tau_browser.model.payload import Record, message_of, text_of
@@ -34,13 +35,8 @@ class _Stamp(msgspec.Struct):
     timestamp: str = ""
 
 
-class _Id(msgspec.Struct):
-    id: str = ""
-
-
 _LINE_NAME = re.compile("line-([0-9]{1,9})")
 _decode_stamp = msgspec.json.Decoder(_Stamp).decode
-_decode_id = msgspec.json.Decoder(_Id).decode
 _STRETCH = 128 * 1024
 _LINK_REASONS = {
     Flag.ORPHAN: "its parent is not in the session: drawn as a detached root",
@@ -61,6 +57,7 @@ class Session:
     diagnostics: list[Diagnostic]
     size: int  # bytes read
     source: Source
+    format: Format = TAU
 
     def __len__(self) -> int:
         return len(self.entries.columns)
@@ -108,8 +105,8 @@ class Session:
         return self.source.read(*self.columns.row(place))
 
     def record(self, place: int) -> Record:
-        """An entry's record, decoded; {} if its bytes are no longer there."""
-        return decode_record(self.raw(place))
+        """An entry's record in τ's shape; {} if its bytes are no longer there."""
+        return self.format.record(decode_record(self.raw(place)))
 
     def text(self, place: int) -> str:
         """All the text of an entry."""
@@ -119,11 +116,7 @@ class Session:
         """The id of an entry, or "line-N" for one that has none of its own."""
         if self.has(place, Flag.NO_ID):
             return f"line-{self.columns.line[place]}"
-        raw = self.raw(place)
-        try:
-            return _decode_id(raw).id
-        except (msgspec.DecodeError, RecursionError):
-            return str(decode_record(raw).get("id", ""))
+        return self.format.entry_id(self.raw(place))
 
     def stamp(self, place: int) -> str:
         """The timestamp of an entry as written; "" where it has none."""
@@ -193,7 +186,9 @@ def session_of(log: Log, source: Source) -> Session:
     def same(one: int, other: int) -> bool:
         first, second = (source.read(*log.columns.row(place)) for place in (one, other))
         try:
-            return first == second or decode_record(first) == decode_record(second)
+            if first == second:
+                return True
+            return log.format.same(decode_record(first), decode_record(second))
         except RecursionError:  # too deep to compare: then both are shown
             return False
 
@@ -206,7 +201,8 @@ def session_of(log: Log, source: Source) -> Session:
     if is_nested(log.header):
         tree = hierarchy_of(entries, root_id)
     else:
-        tree = tree_of(entries, log.kinds, root_id, stamps)
+        leaf = log.format.leaf(entries.columns, log.kinds)
+        tree = tree_of(entries, root_id, leaf, stamps)
     return Session(
         header=log.header or {},
         entries=entries,
@@ -217,6 +213,7 @@ def session_of(log: Log, source: Source) -> Session:
         diagnostics=_findings(log, entries),
         size=log.size,
         source=source,
+        format=log.format,
     )
 
 

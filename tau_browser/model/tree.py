@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tau_browser.model.columns import NO_KEY, PREVIOUS_KEY, Columns, Flag, Flags, Int32s, Names
+from tau_browser.model.columns import NO_KEY, PREVIOUS_KEY, Bools, Flag, Flags, Int32s
 from tau_browser.model.entries import Entries
 
 NOWHERE = -1
@@ -118,9 +118,9 @@ class Tree:
         return int(shorter[shared[-1]]) if len(shared) else NOWHERE
 
 
-def tree_of(entries: Entries, kinds: Names, header_id: str | None, stamps: Stamps) -> Tree:
+def tree_of(entries: Entries, header_id: str | None, leaf: int, stamps: Stamps) -> Tree:
     """Link the entries. Marks ORPHAN and CYCLE in their flags: those are drawn as roots."""
-    return _tree(entries, header_id, default_leaf(entries.columns, kinds), stamps)
+    return _tree(entries, header_id, leaf, stamps)
 
 
 def hierarchy_of(entries: Entries, header_id: str | None) -> Tree:
@@ -131,6 +131,7 @@ def hierarchy_of(entries: Entries, header_id: str | None) -> Tree:
 def _tree(entries: Entries, header_id: str | None, leaf: int, stamps: Stamps | None) -> Tree:
     parent = _parents(entries, header_id)
     _break_rings(parent, entries.columns.flags)
+    _splice(parent, entries.columns.parent == PREVIOUS_KEY)
     runs = _runs(parent, leaf, stamps)
 
     run_sizes, run_depths = _subtree_sizes(runs), _depths(runs)
@@ -151,18 +152,6 @@ def _tree(entries: Entries, header_id: str | None, leaf: int, stamps: Stamps | N
         depth=runs.spread(run_depths) + within,
         leaf=leaf,
     )
-
-
-def default_leaf(columns: Columns, kinds: Names) -> int:
-    """Where τ 0.14.1 reopens: the newest finished entry in file order (tau-format 2.3).
-
-    Moves and namespaced kinds never count; nor does an entry that nothing can refer to.
-    """
-    foreign = [kind for kind in kinds if ":" in kind]
-    excluded = kinds.where(columns.kind, "navigate", *foreign)
-    excluded |= (columns.flags & (Flag.INCOMPLETE | Flag.NO_ID)) != 0
-    places = np.flatnonzero(~excluded)
-    return int(places[-1]) if len(places) else NOWHERE
 
 
 def _parents(entries: Entries, header_id: str | None) -> Int32s:
@@ -206,6 +195,20 @@ def _break_rings(parent: Int32s, flags: Flags) -> None:
             cut = min(ring)
             parent[cut] = NOWHERE
             flags[cut] |= Flag.CYCLE | Flag.NOTED
+
+
+def _splice(parent: Int32s, aside: Bools) -> None:
+    """What hangs where it was written (PREVIOUS) stands over what came under the entry before it
+    later: else every such record would make a fork."""
+    if not aside.any() or aside.all():
+        return
+    n = len(parent)
+    places = np.arange(n, dtype=np.int32)
+    proper = np.where(aside, n, places)
+    after = np.minimum.accumulate(proper[::-1])[::-1]  # the first that is no aside, from here on
+    end = (np.append(after[1:], n) - 1).astype(np.int32)  # the last aside that follows at once
+    moved = ~aside & (parent != NOWHERE) & (places > end[parent])
+    parent[moved] = end[parent[moved]]
 
 
 def _runs(parent: Int32s, leaf: int, stamps: Stamps | None) -> Runs:
