@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import NoReturn
 
-from tests.benchmarks import reading, screen, starting
+from tests.benchmarks import reading, screen, searching, starting
 from tests.benchmarks.sessions import chain, fan, forked, write_session
 from tests.benchmarks.table import Figure, print_table
 
@@ -25,10 +25,7 @@ def main() -> None:
     folder, entries = arguments.folder, arguments.entries
 
     if arguments.search:
-        from tests.benchmarks import hybrid, lexical
-
-        searched = arguments.search
-        show([*lexical.figures(folder, searched), *hybrid.figures(folder, searched)])
+        show(searching.figures(folder, arguments.search))
     large = write_session(folder / f"forked-{entries}.jsonl", entries, forked())
     small = write_session(folder / "forked-1000.jsonl", 1000, forked())
     deep = write_session(folder / "deep-50000.jsonl", 50_000, chain)

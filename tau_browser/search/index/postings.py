@@ -16,7 +16,7 @@ STEM = "stem"
 EXTRA = "extra"
 ROLE, KIND, TOOL, TRAIT, TIME, PART = "role", "kind", "named", "trait", "time", "part"
 
-_HEAP = 64 << 20  # bytes that a writer may fill before it writes a segment
+_HEAP = 128 << 20  # bytes that a writer may fill before it writes a segment
 _THREADS = 1
 
 

@@ -21,8 +21,8 @@ from tau_browser.search.index.folder import Files, replace_file
 from tau_browser.search.index.postings import KEY, open_postings, schema, writer, written
 from tau_browser.search.vocabulary import words_of
 
-_COMMIT_DOCUMENTS = 20_000
-_COMMIT_CHARACTERS = 64 << 20
+_COMMIT_DOCUMENTS = 50_000
+_COMMIT_CHARACTERS = 128 << 20
 _STALE = 1.1  # times as many entries as when the words were written down
 
 # Errors of SQLite that say nothing about the catalog itself.
