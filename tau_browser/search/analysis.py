@@ -1,8 +1,9 @@
 """From text to what an index holds of it: words, their stems, and the parts of identifiers.
 
 Words are what stands between characters that are neither letters nor digits; the index cuts them
-itself. What it cannot cut is prepared here (`extras`): the parts of parseSessionHeader, the
-characters and pairs of scripts that are written without spaces, 1.2.3 in v1.2.3, and C++.
+itself. What it cannot cut is prepared here: the parts of parseSessionHeader (`identifiers`), the
+characters and pairs of scripts that are written without spaces, 1.2.3 in v1.2.3, and C++
+(`extras`).
 """
 
 from __future__ import annotations
@@ -63,15 +64,21 @@ def indexed(text: str) -> str:
     return _UNSPACED.sub(r" \g<0> ", folded) if _MAY_BE_UNSPACED.search(folded) else folded
 
 
-def extras(text: str) -> str:
-    """What the index cannot cut from a text itself, parted by blanks."""
+def identifiers(text: str) -> str:
+    """The identifiers of a text that the index cannot cut itself, each in its parts, the first of
+    which is marked; all parted by blanks."""
     if text.isascii():
         words = text.translate(_ASCII_GAPS).split()
     else:
+        words = _WORD.findall(_SURROGATE.sub("\ufffd", fold_form(text)))
+    return " ".join(filter(None, map(_PARTS.__getitem__, words)))
+
+
+def extras(text: str) -> str:
+    """What else the index cannot cut from a text itself, parted by blanks."""
+    if not text.isascii():
         text = _SURROGATE.sub("\ufffd", fold_form(text))
-        words = _WORD.findall(text)
-    found = list(filter(None, map(_PARTS.__getitem__, words)))
-    found += _VERSION.findall(text)
+    found: list[str] = _VERSION.findall(text)
     if _may_be_signed(text):
         found += [word.lower() for word in _SIGNED.findall(text)]
     if _MAY_BE_UNSPACED.search(text):

@@ -113,22 +113,28 @@ class Asked:
         if not self._asked:
             hits, total = self._search(tantivy.Query.all_query(), limit, by_time=True)
             return hits, total, total
-        hits, total = self._search(self._some_of_it(), limit)
-        if len(self._asked) == 1:
-            return hits, total, total
-        if len(self._asked) > _FEW_WORDS:
-            return hits, total, 0
-        tests = every(self._clauses.test_of(*each) for each in self._asked)
-        test = tantivy.Query.const_score_query(tests, 0.0)
-        ranked = tantivy.Query.boolean_query([(_MUST, test), (_SHOULD, self._some_of_it())])
-        whole_hits, whole = self._search(ranked, limit)
-        # as much as the best score: so none that holds some comes before one that holds all
-        bonus = hits[0][1] if hits else 0.0
-        scores = {key: score + bonus for key, score in whole_hits}
-        rest = [(key, score) for key, score in hits if key not in scores]
-        return [*scores.items(), *rest][:limit], total, whole
+        if 1 < len(self._asked) <= _FEW_WORDS:
+            return self._whole_first(limit)
+        hits, total = self._search(tantivy.Query.boolean_query(self._some_of_it()), limit)
+        return hits, total, total if len(self._asked) == 1 else 0
 
-    def _some_of_it(self) -> tantivy.Query:
+    def _whole_first(self, limit: int) -> tuple[Scored, int, int]:
+        """The entries that hold all the terms before those that hold some: to hold all counts more
+        than anything else. It is shown as no more than the best score, which is enough."""
+        whole = every(self._clauses.test_of(*each) for each in self._asked)
+        beyond = sum(self._clauses.worth(each) for each, _ in self._asked)
+        bonus = tantivy.Query.const_score_query(whole, beyond)
+        ranked = tantivy.Query.boolean_query([*self._some_of_it(), (_SHOULD, bonus)])
+        hits, total = self._search(ranked, limit)
+        own = [(key, score - beyond if score >= beyond else score) for key, score in hits]
+        best = max((score for _, score in own), default=0.0)
+        count = sum(score >= beyond for _, score in hits)
+        shown = [(key, score + best * (at < count)) for at, (key, score) in enumerate(own)]
+        if count == len(hits) < total:  # there may be more of them
+            _, count = self._search(whole, 1)
+        return shown, total, count
+
+    def _some_of_it(self) -> list[tuple[tantivy.Occur, tantivy.Query]]:
         """All phrases, and some of the words if there are no phrases."""
         clauses: list[tuple[tantivy.Occur, tantivy.Query]] = []
         for each, widened in self._asked:
@@ -137,7 +143,7 @@ class Asked:
                 clauses.append((_MUST, some(any_of)))
             else:
                 clauses += [(_SHOULD, query) for query in any_of]
-        return tantivy.Query.boolean_query(clauses)
+        return clauses
 
     def _search(
         self, query: tantivy.Query, limit: int, *, by_time: bool = False

@@ -21,6 +21,8 @@ _SHORTEST_INSIDE = 3
 _SHORTEST_MISTYPED = 4
 # Tried on the labelled queries (tests/eval).
 _EXACT, _EXTRA, _PAIR = 0.4, 0.2, 0.3
+# Times the rarity of a word: BM25 gives 2.2 at most, and all that is added for it some 4 more.
+_MOST_WORTH = 8.0
 _MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
 _ESCAPED = re.compile(r"([^\w])")
 _SCHEMA = schema()
@@ -88,19 +90,20 @@ class Clauses:
 
     def test_of(self, wanted: Wanted, widened: Widened | None = None) -> tantivy.Query:
         """What matches the same entries as `of`, with scores that mean nothing, but faster."""
-        is_word = len(wanted.tokens) == 1 and not (wanted.runs or wanted.is_signed)
-        if widened is None and is_word and not (wanted.is_exact or wanted.is_prefix):
-            # every word is also among the stems
-            return some([_term(STEM, stem(wanted.tokens[0])), *_extras(wanted)])
+        if widened is None and _is_told_by_stem(wanted):
+            return _term(STEM, stem(wanted.tokens[0]))
         return self.of(wanted, widened)
 
     def exists(self, wanted: Wanted, widened: Widened | None = None) -> bool:
         """Whether anything matches."""
-        if widened is None and len(wanted.tokens) == 1 and not wanted.runs and not wanted.is_signed:
-            having, token = self._searcher.doc_freq, wanted.tokens[0]
-            if any(having(part, token) for part in self._boosts):
-                return True
+        if widened is None and _is_told_by_stem(wanted):
+            return self._searcher.doc_freq(STEM, stem(wanted.tokens[0])) > 0
         return bool(self._searcher.search(self.of(wanted, widened), 1, count=False).hits)
+
+    def worth(self, wanted: Wanted) -> float:
+        """More than any entry can score for this term."""
+        pieces = 1 + len(wanted.tokens) + 2 * sum(map(len, wanted.runs))
+        return _MOST_WORTH * pieces * math.log(2 + self._searcher.num_docs)
 
     def _instead(self, wanted: Wanted, widened: Widened) -> list[tantivy.Query]:
         if widened.words:
@@ -178,15 +181,19 @@ def some(queries: Iterable[tantivy.Query]) -> tantivy.Query:
     return tantivy.Query.boolean_query([(_SHOULD, query) for query in queries])
 
 
+def _is_told_by_stem(wanted: Wanted) -> bool:
+    """Whether all that is sought is a word, and its stem alone tells which entries hold it."""
+    is_word = len(wanted.tokens) == 1 and not (wanted.runs or wanted.is_signed or wanted.parts)
+    return is_word and not (wanted.is_exact or wanted.is_prefix)
+
+
 def _extras(wanted: Wanted) -> list[tantivy.Query]:
-    """A word as a part of identifiers, an identifier by its parts, a version."""
-    if wanted.parts:
-        first, *rest = wanted.parts
-        phrases = [_phrase(EXTRA, [FIRST + first, *rest]), _phrase(EXTRA, wanted.parts)]
-        return phrases + _terms(wanted.signed)
-    if len(wanted.tokens) == 1:
-        return _terms([wanted.tokens[0], FIRST + wanted.tokens[0]])
-    return _terms(wanted.signed)
+    """An identifier by its parts, a version."""
+    if not wanted.parts:
+        return _terms(wanted.signed)
+    first, *rest = wanted.parts
+    phrases = [_phrase(EXTRA, [FIRST + first, *rest]), _phrase(EXTRA, wanted.parts)]
+    return phrases + _terms(wanted.signed)
 
 
 def _run(run: str, is_exact: bool) -> tantivy.Query:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from tau_browser.search.analysis import (
     MOST_PARTS,
@@ -29,6 +29,9 @@ some such than that the their them then there these they this those through to t
 was we were what when where which while who whom why will with would you your
 """
 STOPWORDS = frozenset(_FUNCTION_WORDS.split())
+
+_REMEMBERED = 16
+"""Queries and terms that stay taken apart: a search asks for its own several times."""
 
 
 @dataclass(frozen=True)
@@ -85,16 +88,18 @@ class Wanted:
         return bool(self.tokens or self.runs)
 
 
-def wanted(query: Query) -> list[Wanted]:
+@lru_cache(maxsize=_REMEMBERED)
+def wanted(query: Query) -> tuple[Wanted, ...]:
     """The terms that are words, each once, without words that say nothing beside others."""
     found: dict[tuple[Kind, str], Wanted] = {}
     for term in query.sought:
         if term.kind is not Kind.REGEX:
             found.setdefault((term.kind, fold_words(term.text)), wanted_of(term))
     useful = [each for each in found.values() if not _says_nothing(each)]
-    return useful or list(found.values())
+    return tuple(useful or found.values())
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def wanted_of(term: Term) -> Wanted:
     """A term as words."""
     return Wanted(term, term.kind is Kind.PREFIX, term.kind is Kind.PHRASE or term.negated)

@@ -12,6 +12,7 @@ from tau_browser.search.analysis import (
     extras,
     fold_form,
     fold_words,
+    identifiers,
     indexed,
     parts,
     signed,
@@ -73,7 +74,7 @@ def test_parts_of_identifiers(word: str, expected: str) -> None:
     ],
 )
 def test_extras(text: str, expected: str) -> None:
-    assert extras(text) == expected
+    assert " ".join(filter(None, (identifiers(text), extras(text)))) == expected
 
 
 def test_names_with_signs() -> None:
@@ -88,11 +89,12 @@ def test_stems_are_english() -> None:
 
 def test_what_is_too_long_is_no_word() -> None:
     assert words("a " + "x" * LONGEST_WORD) == ["a"]
-    assert extras("aB" * 5000) == ""
+    assert identifiers("aB" * 5000) == ""
 
 
 def test_lone_surrogates_can_be_indexed() -> None:
     assert indexed("x\ud800y").encode() and extras("aB\ud800 会").encode()
+    assert identifiers("aB\ud800").encode()
 
 
 def test_no_letter_is_lost_by_taking_accents_off() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import tantivy
 
 from tau_browser.model.times import NO_TIME
-from tau_browser.search.analysis import extras, indexed, register
+from tau_browser.search.analysis import extras, identifiers, indexed, register
 from tau_browser.search.documents import Document, Part
 
 KEY = "content"
@@ -21,7 +21,8 @@ _THREADS = 1
 
 
 def schema() -> tantivy.Schema:
-    """A field of words per part, one of stems and one of extras over all; facts; no text."""
+    """A field of words per part; over all parts one of stems, also of the parts of identifiers, and
+    one of extras; facts; no text."""
     builder = tantivy.SchemaBuilder()
     builder.add_unsigned_field(KEY, indexed=True, fast=True)
     builder.add_unsigned_field(GROUP, indexed=True)
@@ -72,6 +73,9 @@ def written(content: int, groups: Iterable[int], document: Document) -> tantivy.
         words = indexed(text)
         made.add_text(part, words)
         made.add_text(STEM, words)
+        if names := identifiers(text):
+            made.add_text(STEM, names)
+            made.add_text(EXTRA, names)
         if extra := extras(text):
             made.add_text(EXTRA, extra)
     return made

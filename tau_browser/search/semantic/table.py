@@ -7,7 +7,7 @@ weighted by how rare they are. That knows no word order and no negation; it buys
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -22,8 +22,8 @@ TABLE = Path(__file__).with_name("table.npz")
 TABLE_SHA256 = "b9ce679e72ba869b5101cc3ccb6e0ceee6113cf984f3f18c4be2a2c6fe0f9d7e"
 """Of the table that is shipped. Vectors made with another one cannot be compared with its."""
 
-# Pieces summed at a time: 16 MB of numbers.
-_BATCH = 1 << 14
+# Pieces of a text summed at a time: 4 MB of numbers.
+_BATCH = 1 << 12
 
 
 class StaticTable:
@@ -44,8 +44,9 @@ class StaticTable:
     def encode_pieces(self, texts: Sequence[Sequence[int]]) -> Floats:
         """The same for texts that are cut into pieces already."""
         sums = np.zeros((len(texts), self._vectors.shape[1]), np.float32)
-        for first, stop in _batches([len(pieces) for pieces in texts]):
-            self._add(texts[first:stop], sums[first:stop])
+        for pieces, total in zip(texts, sums, strict=True):
+            for first in range(0, len(pieces), _BATCH):
+                total += self._vectors.take(pieces[first : first + _BATCH], axis=0).sum(axis=0)
         lengths = np.sqrt(np.einsum("ij,ij->i", sums, sums))
         lengths[lengths == 0] = 1
         sums /= lengths[:, None]
@@ -53,18 +54,6 @@ class StaticTable:
 
     def _pieces_of(self, text: str) -> list[int]:
         return list(chain.from_iterable(map(self._pieces.__getitem__, plain_words(text))))
-
-    def _add(self, texts: Sequence[Sequence[int]], sums: Floats) -> None:
-        """Add up the vectors of each text's pieces; of one text, if it is longer than a batch."""
-        sizes = np.array([len(pieces) for pieces in texts])
-        pieces = np.fromiter(chain.from_iterable(texts), np.intp, sizes.sum())
-        if len(pieces) > _BATCH:
-            for first in range(0, len(pieces), _BATCH):
-                sums += self._vectors[pieces[first : first + _BATCH]].sum(axis=0)
-        elif len(pieces):
-            filled = np.flatnonzero(sizes)
-            starts = (np.cumsum(sizes) - sizes)[filled]
-            sums[filled] = np.add.reduceat(self._vectors[pieces], starts, axis=0)
 
 
 @cache
@@ -79,15 +68,3 @@ def read_table(path: Path) -> StaticTable:
         vectors = stored["rows"].astype(np.float32)
         vectors *= stored["scales"][:, None]
         return StaticTable(vectors, stored["vocabulary"].tobytes().decode().split("\n"))
-
-
-def _batches(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Ranges of texts that together have few pieces; a text that has more stands alone."""
-    first = total = 0
-    for at, size in enumerate(sizes):
-        if at > first and total + size > _BATCH:
-            yield first, at
-            first, total = at, 0
-        total += size
-    if first < len(sizes):
-        yield first, len(sizes)
