@@ -20,6 +20,7 @@ from tau_browser.cli import places
 from tau_browser.cli.output import Failure, Printer, print_json, shown_time
 from tau_browser.model.text import counted
 from tau_browser.search import fusion
+from tau_browser.search.answers import is_as_typed, query_as_typed
 from tau_browser.search.engine import Engine
 from tau_browser.search.find import QueryError
 from tau_browser.search.index.folder import IndexBusy, NoIndex
@@ -42,8 +43,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     if args.within is not None:
         target = places.target(args, args.within)
         store, paths = target.store, None if target.path is None else [target.path]
-    as_typed = search.method in (Method.SUBSTRING, Method.REGEX)
-    query = Query(search.query) if as_typed else parsed(search.query)
+    query = parsed(search.query, search.method)
     limit = args.limit or _LIMIT
     asking = Asking(query, search.method, limit, paths, search.weights, search.fused_by)
     if args.save is not None:
@@ -102,10 +102,10 @@ def _answer(engine: Engine, asking: Asking) -> Results:
     return engine.completed(results)
 
 
-def parsed(text: str) -> Query:
+def parsed(text: str, method: Method) -> Query:
     """A query. Raises Failure, with the place where it is wrong."""
     try:
-        query = parse(text)
+        query = query_as_typed(text, method) if is_as_typed(method) else parse(text)
     except BadQuery as error:
         details = [text, " " * error.start + "^" * max(1, error.stop - error.start)]
         raise Failure(str(error), details=details) from error

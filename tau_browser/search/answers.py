@@ -19,14 +19,14 @@ BM25, STATIC, NEURAL = "bm25", "static", "neural"
 _KINDS = {Method.SUBSTRING: Kind.PHRASE, Method.REGEX: Kind.REGEX}
 
 
-def is_as_typed(asking: Asking) -> bool:
-    """Whether the query is sought as it is, character by character, which takes no index."""
-    return asking.method in _KINDS
+def is_as_typed(method: Method) -> bool:
+    """Whether a method seeks the query as it is, character by character, which takes no index."""
+    return method in _KINDS
 
 
-def term_as_typed(asking: Asking) -> Term:
-    """The query as one term."""
-    return Term(_KINDS[asking.method], asking.query.text, 0, len(asking.query.text))
+def query_as_typed(text: str, method: Method) -> Query:
+    """A query for such a method: whatever was typed is its one term."""
+    return Query(text, (Term(_KINDS[method], text, 0, len(text)),) if text.strip() else ())
 
 
 def words_of(query: Query) -> str:
@@ -74,8 +74,8 @@ def results_of(
 
 
 def _hit_maker(store: str, entries: Entries | None, asking: Asking, found: Found) -> HitMaker:
-    if is_as_typed(asking):
-        term = term_as_typed(asking)
+    if is_as_typed(asking.method):
+        (term,) = asking.query.terms
         pattern = pattern_for(term)
 
         def marks(text: str) -> list[Mark]:

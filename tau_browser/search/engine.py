@@ -111,13 +111,14 @@ class Engine:
         fused_by: fusion.Method = fusion.Method.CONVEX,
     ) -> Results:
         """The best hits in some session files, or in all, by the index and in what is followed.
-        Raises NoIndex and QueryError."""
+        For methods that take the query as it is: `answers.query_as_typed`. Raises NoIndex and
+        QueryError."""
         return self.answer(Asking(query, method, limit, paths, weights, fused_by))
 
-    def answer(self, asking: Asking) -> Results:
+    def answer(self, asking: Asking, cancelled: Cancelled = _never) -> Results:
         """The same. Methods that take the query as it is scan all files, and need no index."""
-        if is_as_typed(asking):
-            return self._scan(asking, Found(), [], _never)
+        if is_as_typed(asking.method):
+            return self._scan(asking, Found(), [], cancelled)
         with self._lock:
             entries = self._open()
             found, remarks = self._found(entries, asking)
@@ -129,20 +130,9 @@ class Engine:
 
     def completed(self, results: Results, cancelled: Cancelled = _never) -> Results:
         """The same answer with what is not indexed yet: a scan finds it. Raises QueryError."""
-        if is_as_typed(results.asking) or results.method is Method.VECTOR:
+        if is_as_typed(results.method) or results.method is Method.VECTOR:
             return results
         return self._scan(results.asking, results.found, results.remarks, cancelled)
-
-    def weighed(
-        self, results: Results, weights: Mapping[str, float], fused_by: fusion.Method
-    ) -> Results:
-        """The same answer in the order of other weights. Raises NoIndex and QueryError."""
-        asking = replace(results.asking, weights=weights, fused_by=fused_by)
-        with self._lock:
-            if results.found.rankings and not self._still_holds(results.found):
-                return self.answer(asking)
-            weighed = self._results(asking, results.found, results.remarks)
-            return replace(weighed, coverage=results.coverage)
 
     def reranked(self, results: Results, cancelled: Cancelled = _never) -> Results:
         """The same answer with its first hits scored again by the model of the extra. Takes tens
@@ -271,19 +261,19 @@ class Engine:
             entries = self._open_if_there()
             known = entries.reader.files() if entries else []
         waiting = unindexed.waiting(paths, known)
-        if is_as_typed(asking):
-            query = Query(asking.query.text, (answers.term_as_typed(asking),))
-        else:
-            query, paths = unindexed.as_scanned(asking.query), waiting
+        as_typed = is_as_typed(asking.method)
+        query = asking.query
+        if not as_typed:
+            query, paths = unindexed.as_scanned(query), waiting
         places = unindexed.scanned(
             query,
             self._store.name,
             paths,
-            lambda hit: is_as_typed(asking) or not self._is_known(hit),
+            lambda hit: as_typed or not self._is_known(hit),
             cancelled,
         )
         found = replace(found, scanned=tuple(places))
-        if waiting and not is_as_typed(asking):
+        if waiting and not as_typed:
             what = f"{counted(len(waiting), 'session')} not indexed yet"
             remarks = [*remarks, f"{what}: scanned for these very words"]
         with self._lock:

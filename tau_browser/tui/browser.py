@@ -164,6 +164,8 @@ class BrowserScreen(Surgery, Screen[None]):
 
     def on_sessions_found(self, event: loading.SessionsFound) -> None:
         self._listing = not event.done
+        if self._search is not None and event.sessions != self._coverage.sessions:
+            self._search.sessions_changed()
         self._coverage = Coverage(event.sessions, event.unreadable)
         self._sessions.loading_text = "" if event.sessions else "no sessions here"
         self._sessions.show(event.sessions)
@@ -220,6 +222,7 @@ class BrowserScreen(Surgery, Screen[None]):
             self._tree.rows_changed()
             self._find_again()
             self._arrive()
+            self._show_to_search()
             self._show_titles()
             self._show_status()
         else:
@@ -246,12 +249,15 @@ class BrowserScreen(Surgery, Screen[None]):
             self._tree.replace(event.facts)
             self._show_titles()
             self._find_again()
+            self._show_to_search()
         elif event.change is Change.GONE:
             if not self._gone:
                 self._gone = True
                 self._show_titles()
                 self._tell("the file is gone: this is the last that was read of it")
         elif event.change is Change.GREW:
+            if self._search is not None:
+                self._search.sessions_changed()
             if not self._noticed:
                 self._noticed = 1
                 self._show_status("the session grew: r reads on, t follows it")
@@ -388,8 +394,14 @@ class BrowserScreen(Surgery, Screen[None]):
             from tau_browser.tui.search.screen import SearchScreen
 
             self._search = SearchScreen(lambda: self._coverage.sessions)
+            self._show_to_search()
             self.app.install_screen(self._search, "search")
         return self.app.push_screen(self._search, self._show_chosen)
+
+    def _show_to_search(self) -> None:
+        """Let the open session be searched as it is read, indexed or not."""
+        if self._search is not None and self._opened is not None and self._tree.session is not None:
+            self._search.follow(self._opened.path, self._tree.session)
 
     def _show_chosen(self, chosen: Chosen | None) -> None:
         if chosen is not None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tau_browser.search import fusion
 from tau_browser.search.engine import Engine
 from tau_browser.search.fusion import DEFAULT_WEIGHTS
 from tau_browser.search.index.folder import NoIndex
@@ -19,7 +18,6 @@ from tau_browser.stores.session_file import load_session
 from tau_browser.stores.targets import store_over
 from tests.conftest import DATA, log_of, message
 
-CONVEX = fusion.Method.CONVEX
 HOME = DATA / "tau" / "home"
 
 
@@ -171,19 +169,19 @@ def test_what_is_followed_is_found_before_it_is_indexed(growing: tuple[Engine, P
     assert engine.search(parse("needle")).total == 2
 
 
-def test_an_answer_of_before_is_asked_anew_when_what_is_followed_went_on(
-    growing: tuple[Engine, Path],
+def test_an_answer_of_before_is_left_as_it_is_when_what_is_followed_went_on(
+    growing: tuple[Engine, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Its keys of entries in memory stand for nothing any more."""
     engine, path = growing
+    monkeypatch.setattr("tau_browser.search.engine.is_installed", lambda: True)
     append(path, message("e2", "e1", "a new needle"))
     engine.follow(str(path), load_session(str(path)))
     before = engine.search(parse("needle"))
     engine.update()
-    assert sorted(ids(engine.weighed(before, {**DEFAULT_WEIGHTS, "bm25": 2}, CONVEX))) == [
-        "e1",
-        "e2",
-    ]
     assert engine.reranked(before) is before
+    path.with_name("other.jsonl").write_bytes(log_of([message("o1", None, "another needle")]))
+    assert sorted(ids(engine.completed(before))) == ["e1", "e2", "o1"]
 
 
 def test_what_is_not_indexed_is_scanned_and_counted(growing: tuple[Engine, Path]) -> None:
@@ -221,16 +219,6 @@ def test_a_scan_and_the_index_agree_where_all_words_must_be_there(
     indexed = engine.search(parse(query), Method.BM25, limit=999)
     assert {hit.entry for hit in scanned.hits} <= {hit.entry for hit in indexed.hits}
     assert len(scanned.hits) == scanned.total
-
-
-@pytest.mark.parametrize("method", fusion.Method)
-def test_an_answer_weighed_anew_is_the_one_that_these_weights_give(
-    engine: Engine, method: fusion.Method
-) -> None:
-    weights = {"bm25": 0.3, "static": 2.0, "neural": 0.0}
-    query = parse("how are sessions stored")
-    asked = engine.search(query, weights=weights, fused_by=method)
-    assert engine.weighed(engine.search(query), weights, method).hits == asked.hits
 
 
 def test_pages_go_on_to_the_last_hit_and_keep_the_order(tmp_path: Path) -> None:

@@ -11,3 +11,10 @@ import pytest
 def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture(autouse=True)
+def without_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on most machines: the model of the extra is not there."""
+    for user in ("search.engine", "tui.search.wording"):
+        monkeypatch.setattr(f"tau_browser.{user}.is_installed", lambda: False)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from tau_browser.model.columns import Places
 from tau_browser.model.session import Session
+from tau_browser.search.answers import is_as_typed
 from tau_browser.search.find import Pattern, Span
 from tau_browser.search.highlight import Highlighter, spans_of
-from tau_browser.search.query import Query
-from tau_browser.search.results import Hit
+from tau_browser.search.matching import pattern_for
+from tau_browser.search.results import Asking, Hit
 
 
 class QueryPattern(Pattern):
@@ -19,15 +20,15 @@ class QueryPattern(Pattern):
 
     regex = False
 
-    def __init__(self, query: Query) -> None:
-        self.query = query.text
-        self._highlighter = Highlighter(query)
+    def __init__(self, asking: Asking) -> None:
+        self.query = asking.query.text
+        self._spans_of = _spans_of(asking)
 
     def matches(self, text: str) -> bool:
         return bool(self.spans(text))
 
     def spans(self, text: str) -> list[Span]:
-        return spans_of(self._highlighter.marks(text))
+        return self._spans_of(text)
 
 
 class Found:
@@ -36,8 +37,8 @@ class Found:
     starts: by the path of a session, the first byte of every hit in it.
     """
 
-    def __init__(self, query: Query, hits: Sequence[Hit]) -> None:
-        self.pattern = QueryPattern(query)
+    def __init__(self, asking: Asking, hits: Sequence[Hit]) -> None:
+        self.pattern = QueryPattern(asking)
         self.starts: dict[str, list[int]] = {}
         for hit in hits:
             self.starts.setdefault(hit.standing.path, []).append(hit.standing.start)
@@ -55,3 +56,11 @@ class Found:
         """Which of the sessions this is, in words."""
         paths = list(self.starts)
         return f"{paths.index(path) + 1} of {len(paths):,} sessions found"
+
+
+def _spans_of(asking: Asking) -> Callable[[str], list[Span]]:
+    if is_as_typed(asking.method):
+        (term,) = asking.query.terms
+        return pattern_for(term).spans
+    highlighter = Highlighter(asking.query)
+    return lambda text: spans_of(highlighter.marks(text))

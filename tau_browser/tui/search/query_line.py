@@ -21,6 +21,10 @@ from tau_browser.tui.search.wording import fault_of, meaning_of
 
 _LABEL = "search"
 _SHOWN_COMPLETIONS = 4
+_ROOM_FOR_MANNER = 110
+
+Read = Callable[[str], Query]
+"""From what is typed to a query."""
 
 Known = Callable[[], Mapping[str, Sequence[str]]]
 """What filters without fixed values may be, by name, such as the projects that there are."""
@@ -39,6 +43,7 @@ class QueryLine(Vertical):
     QueryLine #query { background: $panel; }
     QueryLine #query-label { width: 8; color: $text-accent; text-style: bold; }
     QueryLine Input { width: 1fr; }
+    QueryLine #manner { width: auto; }
     QueryLine #meaning { width: 1fr; }
     QueryLine #completions { width: auto; color: $text-accent; }
     """
@@ -60,12 +65,15 @@ class QueryLine(Vertical):
         self._input.cursor_blink = False
         self._meaning = Bar(id="meaning", classes="-plain")
         self._completions = Bar(id="completions", classes="-plain")
+        self._manner = Bar(id="manner", classes="-plain")
         self._history = _History()
+        self._read: Read | None = None
 
     def compose(self) -> ComposeResult:
         with Horizontal(id="query"):
             yield Bar(_LABEL, id="query-label", classes="-plain")
             yield self._input
+            yield self._manner
         with Horizontal():
             yield self._meaning
             yield self._completions
@@ -94,6 +102,22 @@ class QueryLine(Vertical):
         self._input.cursor_position = first.start + len(first.text)
         return True
 
+    def put(self, text: str) -> None:
+        """Put a query into the line."""
+        self._input.value = text
+        self._input.cursor_position = len(text)
+
+    def show_manner(self, text: str, read: Read | None) -> None:
+        """Say how the query is sought, and read it so from now on. read: None for as it is parsed
+        usually."""
+        self._manner.show(text)
+        self._manner.styles.width = len(text) + 2 if self.size.width >= _ROOM_FOR_MANNER else 0
+        self._read = read
+
+    def typed_query(self) -> Query | None:
+        """What is typed as a query; None if it is none."""
+        return self._parsed(typing=True)
+
     def remember(self) -> None:
         """Keep the query, so that it can be had again."""
         self._history.add(self.text)
@@ -102,8 +126,7 @@ class QueryLine(Vertical):
         """Go through the queries from before; from any other text, down leads to the results."""
         if self.text in ("", self._history.current):
             if (text := self._history.walk(step)) is not None:
-                self._input.value = text
-                self._input.cursor_position = len(text)
+                self.put(text)
         elif step > 0:
             self._accept()
 
@@ -125,6 +148,9 @@ class QueryLine(Vertical):
         """The query, if it is one; the line below says what it means, or what is wrong."""
         offered = self._offered()
         self._show_completions(offered)
+        if self._read is not None:
+            self._meaning.show("what is typed is sought as it is, signs and all")
+            return self._read(self.text)
         try:
             query = parse(self.text, typing=typing)
         except BadQuery as error:
@@ -137,6 +163,8 @@ class QueryLine(Vertical):
         return query
 
     def _offered(self) -> list[Completion]:
+        if self._read is not None:
+            return []
         return completions(self.text, self._input.cursor_position, self._known())
 
     def _show_completions(self, offered: list[Completion]) -> None:

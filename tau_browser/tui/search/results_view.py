@@ -115,7 +115,7 @@ class ResultsView(RowsView):
         ]
         if hit.state is not State.PATH:
             left.append((f"{hit.state.word} ", style))
-        ranks = " · ".join(f"{part.ranker} #{part.rank}" for part in hit.parts)
+        ranks = " · ".join(f"{part.ranker} #{part.rank}" for part in hit.parts) or "by a scan"
         right: list[Piece] = [(f" {ranks}", "dim")]
         if hit.also_in:
             copies = "copy" if len(hit.also_in) == 1 else "copies"

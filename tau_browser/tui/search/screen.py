@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -15,35 +16,45 @@ from textual.containers import Container, Vertical
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
+from tau_browser import config
 from tau_browser.model.label import label_of
 from tau_browser.model.session import Session
 from tau_browser.model.text import safe_line
 from tau_browser.model.tree import NOWHERE
+from tau_browser.search.answers import is_as_typed, query_as_typed
+from tau_browser.search.commands import command_line
 from tau_browser.search.engine import Engine
+from tau_browser.search.known import Values
 from tau_browser.search.query import Query
-from tau_browser.search.results import Hit, Results
+from tau_browser.search.results import Asking, Hit, Results
+from tau_browser.search.saved import Saved, SavedError, SavedSearches, saved_of
 from tau_browser.stores.store import Listed
 from tau_browser.tui import keys
 from tau_browser.tui.bar import Bar
 from tau_browser.tui.copy_menu import CopyMenu, deliver
 from tau_browser.tui.entry import EntryPane
 from tau_browser.tui.loading import Pace
+from tau_browser.tui.prompt import Prompt
 from tau_browser.tui.rows_view import RowsView
 from tau_browser.tui.search import searching, wording
 from tau_browser.tui.search.found import Found, QueryPattern
+from tau_browser.tui.search.how_menu import HowMenu
 from tau_browser.tui.search.query_line import QueryLine
 from tau_browser.tui.search.results_view import ResultsView
+from tau_browser.tui.search.searches_screen import SearchesScreen
 
 if TYPE_CHECKING:
     from tau_browser.tui.app import BrowserApp
 
 _TYPED_AFTER = 0.06  # seconds without another key, after which a query is put
 _PREVIEW_AFTER = 0.1
-_LIMITS = (50, 200, 1000)
-"""Hits that are asked for: the next more as often as the end of them is reached."""
+_PAGE = 50
+_MORE = 4
+"""Hits that are asked for, and times as many as often as the end of them is reached."""
 _WIDE = 110  # columns from which the preview stands beside the results
 _MEDIUM = (60, 16)  # columns and lines from which it stands below
-_HINTS = "Enter open · Tab pane · / query · y copy · Ctrl+T pause indexing · Esc back"
+_HINTS = "Enter open · Tab pane · / query · w weights · ^R saved · ^S save · y copy · Esc back"
+_SAVE_AS = "save the search as"
 _NO_QUERY = "type to search all sessions"
 
 
@@ -74,11 +85,16 @@ class SearchScreen(Screen[Chosen | None]):
         self._question: searching.Question | None = None
         self._answer: Results | None = None
         self._answered: searching.Question | None = None
+        self._is_last = False  # no better answer follows
+        self._how = Asking(Query(""), limit=_PAGE)
+        self._followed: tuple[str, Session] | None = None
+        self._values: Values = {}  # of filters, as indexed
         self._generation = 0
         self._previewed = 0  # generation of the preview
         self._unanswered = False
         self._index_said = ""
         self._indexing = self._paused = False
+        self._behind = True  # the index may lack something
         self._retry = Pace()
 
     def compose(self) -> ComposeResult:
@@ -86,6 +102,7 @@ class SearchScreen(Screen[Chosen | None]):
         self._searcher = searching.Searcher(Engine(store, self.app.cache_folder))
         self._opened = searching.Sessions(store)
         self._line = QueryLine(self._known)
+        self._prompt = Prompt()
         self._results = ResultsView(self._title_of, glyphs)
         self._results.notice = _NO_QUERY
         self._preview = EntryPane(self.app.prices, glyphs=glyphs, id="preview")
@@ -97,11 +114,16 @@ class SearchScreen(Screen[Chosen | None]):
             with Vertical(id="preview-pane"):
                 yield Bar("Entry", id="preview-title")
                 yield self._preview
+        yield Bar(id="why", classes="-plain")
+        yield self._prompt
         yield Bar(id="search-status")
         yield Bar(_HINTS, id="search-hints", classes="-plain")
 
     def on_mount(self) -> None:
         self._line.focus_input()
+        self._show_manner()
+        if self._followed is not None:
+            self._follow(*self._followed)
 
     def on_screen_resume(self) -> None:
         """What was written since the search was last open is to be found too."""
@@ -121,6 +143,8 @@ class SearchScreen(Screen[Chosen | None]):
         room = width >= _MEDIUM[0] and height >= _MEDIUM[1]
         self.query_one("#preview-pane").display = room
         self.query_one("#search-hints").display = room
+        self.query_one("#why").display = room
+        self.call_after_refresh(self._show_manner)
 
     def on_descendant_focus(self) -> None:
         for pane, title in ((self._results, "#results-title"), (self._preview, "#preview-title")):
@@ -158,11 +182,13 @@ class SearchScreen(Screen[Chosen | None]):
             else:
                 self._forget()
             return
-        self._put(searching.Question(self._generation, query, _LIMITS[0]), _TYPED_AFTER)
+        self._put(query, _PAGE, delay=_TYPED_AFTER)
 
-    def _put(self, question: searching.Question, delay: float = 0) -> None:
-        self._question = question
-        self._search(question, delay)
+    def _put(self, query: Query, limit: int, *, goes_on: bool = False, delay: float = 0) -> None:
+        asking = replace(self._how, query=query, limit=limit)
+        scans = self._indexing or self._paused or self._behind
+        self._question = searching.Question(self._generation, asking, goes_on, scans)
+        self._search(self._question, delay)
 
     def _forget(self) -> None:
         self._answer = self._answered = None
@@ -186,10 +212,11 @@ class SearchScreen(Screen[Chosen | None]):
         if event.question.generation != self._generation:
             return
         before, self._answered = self._answered, event.question
-        anew = before is None or before.query.text != event.question.query.text
+        anew = before is None or before.text != event.question.text
         self._answer, self._unanswered = event.results, False
+        self._is_last = event.is_last
         if anew:
-            self._preview.highlight(QueryPattern(event.question.query).spans)
+            self._preview.highlight(QueryPattern(event.question.asking).spans)
         self._results.notice = "nothing found" if event.is_last else "nothing with these words yet"
         self._results.show(event.results, anew=anew)
         self._show_title()
@@ -208,18 +235,17 @@ class SearchScreen(Screen[Chosen | None]):
         """The same query, of which there may be more to find by now."""
         if (question := self._question) is not None:
             self._generation += 1
-            goes_on = not self._unanswered
-            self._put(searching.Question(self._generation, question.query, question.limit, goes_on))
+            asking = question.asking
+            self._put(asking.query, asking.limit, goes_on=not self._unanswered)
 
     def _ask_for_more(self) -> None:
         """More hits of the same query, if there are more and the end of them is reached."""
         question, answer = self._question, self._answer
         if question is None or answer is None or question is not self._answered:
             return
-        more = [limit for limit in _LIMITS if limit > question.limit]
-        if more and len(answer.hits) < answer.total + answer.similar:
+        if answer.has_more:
             self._generation += 1
-            self._put(searching.Question(self._generation, question.query, more[0], goes_on=True))
+            self._put(question.asking.query, question.asking.limit * _MORE, goes_on=True)
 
     # The index
 
@@ -235,6 +261,9 @@ class SearchScreen(Screen[Chosen | None]):
     def on_index_news(self, event: searching.IndexNews) -> None:
         self._indexing = not event.over
         self._index_said = event.said
+        self._behind = event.behind or (self._behind and not event.over)
+        if event.over:
+            self._learn()
         if self._paused and event.over:
             self._index_said = "indexing is paused: Ctrl+T goes on"
         self._show_status()
@@ -250,6 +279,33 @@ class SearchScreen(Screen[Chosen | None]):
         else:
             self._index()
 
+    def follow(self, path: str, session: Session) -> None:
+        """Let what the open session holds be found at once, indexed or not."""
+        self._followed = path, session
+        if self.is_mounted:
+            self._follow(path, session)
+
+    @work(thread=True, group="follow", exit_on_error=False)
+    def _follow(self, path: str, session: Session) -> None:
+        self._searcher.follow(
+            path, session, self.post_message, lambda: self._followed == (path, session)
+        )
+
+    def on_followed(self, event: searching.Followed) -> None:
+        self._search_again()
+
+    def sessions_changed(self) -> None:
+        """Something in the store was written: it is to be found too."""
+        if self.is_current and not self._paused:
+            self._index()
+
+    @work(thread=True, exclusive=True, group="learn", exit_on_error=False)
+    def _learn(self) -> None:
+        self._searcher.learn(self.post_message)
+
+    def on_known(self, event: searching.Known) -> None:
+        self._values = event.values
+
     # The preview
 
     def on_rows_view_moved(self, event: RowsView.Moved) -> None:
@@ -257,6 +313,7 @@ class SearchScreen(Screen[Chosen | None]):
             self._ask_for_more()
         self._previewed += 1
         hit = self._results.selected
+        self.query_one("#why", Bar).show(wording.reason_of(hit) if hit else "")
         if hit is None:
             self._preview.clear()
             self.query_one("#preview-title", Bar).show("Entry")
@@ -293,7 +350,7 @@ class SearchScreen(Screen[Chosen | None]):
         hit = self._results.selected
         if hit is not None and self._answer is not None:
             self._line.remember()
-            self.dismiss(Chosen(Found(self._answer.query, self._answer.hits), hit))
+            self.dismiss(Chosen(Found(self._answer.asking, self._answer.hits), hit))
 
     def action_back(self) -> None:
         self.dismiss(None)
@@ -308,10 +365,64 @@ class SearchScreen(Screen[Chosen | None]):
     def action_previous_pane(self) -> None:
         self.focus_previous()
 
+    def action_how(self) -> None:
+        """Change how the search looks and what each ranker counts, the results in view."""
+        self.app.push_screen(HowMenu(self._how, self._look))
+
+    def _look(self, how: Asking) -> None:
+        """Search from now on like this."""
+        self._how = how
+        self._show_manner()
+        query = self._line.typed_query()
+        if query is not None and not query.is_blank:
+            self._generation += 1
+            self._put(query, _PAGE, goes_on=not self._unanswered)
+
+    def action_searches(self) -> None:
+        """Search for what was sought before."""
+        self.app.push_screen(SearchesScreen(self.app.glyphs), self._recall)
+
+    def _recall(self, search: Saved | None) -> None:
+        if search is not None:
+            how = replace(self._how, method=search.method, weights=search.weights)
+            self._look(replace(how, fused_by=search.fused_by))
+            self._line.put(search.query)
+
+    def action_save(self) -> None:
+        """Save the search under a name."""
+        if self._line.text.strip():
+            self._prompt.ask(_SAVE_AS)
+        else:
+            self._say("type a query first")
+
+    def on_prompt_accepted(self, event: Prompt.Accepted) -> None:
+        self._left_prompt()
+        searches, search = SavedSearches(config.state_folder()), self._search_typed()
+        try:
+            replaced = searches.save(event.value, search)
+        except SavedError as error:
+            self._say(safe_line(str(error)))
+            return
+        instead = ", in place of another of this name" if replaced else ""
+        self._say(f"saved as {safe_line(event.value.strip())}{instead}: Ctrl+R lists all")
+
+    def on_prompt_left(self) -> None:
+        self._left_prompt()
+
+    def _left_prompt(self) -> None:
+        self._prompt.hide()
+        if self._answer is None:
+            self._line.focus_input()
+        else:
+            self.set_focus(self._results)
+
+    def _search_typed(self) -> Saved:
+        return saved_of(replace(self._how, query=Query(self._line.text)))
+
     def action_copy(self) -> None:
         """Copy the search as a command, or what of it is selected."""
         query, hit = self._line.text, self._results.selected
-        choices = {"c": ("command", wording.command_line(query)), "t": ("query", query)}
+        choices = {"c": ("command", command_line(self._search_typed())), "t": ("query", query)}
         if hit is not None:
             choices |= {"i": ("id", hit.entry), "p": ("path", hit.standing.path)}
         self.app.push_screen(CopyMenu(choices), self._copy)
@@ -329,7 +440,13 @@ class SearchScreen(Screen[Chosen | None]):
     def _known(self) -> dict[str, list[str]]:
         summaries = [listed.summary for listed in self._sessions().values() if listed.summary]
         projects = dict.fromkeys(summary.cwd for summary in summaries if summary.cwd)
-        return {"project": [*projects], "store": [self.app.target.store.name]}
+        known = {"project": [*projects], "store": [self.app.target.store.name]}
+        return known | {name: some for name, some in self._values.items() if some}
+
+    def _show_manner(self) -> None:
+        how = self._how
+        read = partial(query_as_typed, method=how.method) if is_as_typed(how.method) else None
+        self._line.show_manner(wording.manner_of(how), read)
 
     def _show_title(self) -> None:
         title = "Results"
@@ -342,6 +459,7 @@ class SearchScreen(Screen[Chosen | None]):
         parts = [self._index_said]
         if self._answer is not None:
             parts += self._answer.remarks
+            parts.append(wording.reranked_in(self._answer, is_last=self._is_last))
             parts.append(wording.covered(self._answer.coverage))
         self._say(safe_line(" · ".join(part for part in parts if part)))
 

@@ -5,57 +5,58 @@ As in `loading`, workers post what they have and never touch a widget.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from textual.message import Message
 
 from tau_browser.model.session import Session
 from tau_browser.model.text import size_of
-from tau_browser.search.engine import Engine
+from tau_browser.search.answers import can_mean
+from tau_browser.search.engine import Engine, can_rerank
 from tau_browser.search.find import QueryError
 from tau_browser.search.index.folder import IndexBusy, NoIndex
 from tau_browser.search.index.update import Progress
-from tau_browser.search.query import Query
-from tau_browser.search.results import Method, Results
+from tau_browser.search.known import Values
+from tau_browser.search.results import Asking, Method, Results
 from tau_browser.stores.store import Change, OpenSession, Store, StoreError
 from tau_browser.tui.loading import Cancelled, Pace, Post
 
 _KEPT_SESSIONS = 3
+_RERANKED_AFTER = 0.3
+"""Seconds for which an answer stands before the model of the extra, which takes both processors,
+goes to work: by then most people have typed on, or not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked. generation: higher than that of every question before · limit: how many
-    hits are wanted · goes_on: the answer to it is on screen already, and more of it is wanted."""
+    """What is asked. generation: higher than that of every question before · goes_on: the answer
+    to it is on screen already, and more of it is wanted, or in another order · scans: the index
+    may be behind, so that a scan must tell what it lacks."""
 
     generation: int
-    query: Query
-    limit: int
+    asking: Asking
     goes_on: bool = False
+    scans: bool = False
 
     @property
-    def methods(self) -> list[Method]:
-        """How it is answered, the fastest way first."""
-        if self.query.is_exact or not self.query.sought:
-            return [Method.BM25]
-        return [Method.HYBRID] if self.goes_on else [Method.BM25, Method.HYBRID]
+    def text(self) -> str:
+        """The query as typed."""
+        return self.asking.query.text
 
 
 class Answered(Message):
     """An answer: the last one to its question, or one that is there sooner."""
 
-    def __init__(self, question: Question, results: Results) -> None:
+    def __init__(self, question: Question, results: Results, *, is_last: bool) -> None:
         super().__init__()
         self.question = question
         self.results = results
-
-    @property
-    def is_last(self) -> bool:
-        """Whether no better answer will follow."""
-        return self.results.method is self.question.methods[-1]
+        self.is_last = is_last
 
 
 class Unanswered(Message):
@@ -68,13 +69,17 @@ class Unanswered(Message):
 
 
 class IndexNews(Message):
-    """How indexing goes on. changed: there is more to be found now · over: it has ended."""
+    """How indexing goes on. changed: there is more to be found now · over: it has ended · behind:
+    and has not come to the end of all there is."""
 
-    def __init__(self, said: str, *, changed: bool = False, over: bool = False) -> None:
+    def __init__(
+        self, said: str, *, changed: bool = False, over: bool = False, behind: bool = False
+    ) -> None:
         super().__init__()
         self.said = said
         self.changed = changed
         self.over = over
+        self.behind = behind
 
 
 class Read(Message):
@@ -87,30 +92,85 @@ class Read(Message):
         self.reason = reason
 
 
+class Followed(Message):
+    """The open session can be searched as it stands now."""
+
+
+class Known(Message):
+    """What filters may ask for, by their names."""
+
+    def __init__(self, values: Values) -> None:
+        super().__init__()
+        self.values = values
+
+
 class Searcher:
-    """An engine for many threads, of which one at a time is let in."""
+    """Puts questions to an engine, from many threads."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._lock = threading.Lock()
+        self._followed = ""
+        self._following = threading.Lock()
 
     def answer(self, question: Question, post: Post, is_wanted: Cancelled) -> None:
         """Post the answers to a question, as long as it is the one that matters."""
-        for method in question.methods:
-            with self._lock:
+        try:
+            for results, is_last in self._answers(question, lambda: not is_wanted()):
                 if not is_wanted():
                     return
-                try:
-                    results = self._engine.search(question.query, method, limit=question.limit)
-                except (NoIndex, QueryError) as error:
-                    post(Unanswered(question, str(error)))
-                    return
-            post(Answered(question, results))
+                post(Answered(question, results, is_last=is_last))
+        except (NoIndex, QueryError) as error:
+            post(Unanswered(question, str(error)))
+
+    def follow(self, path: str, session: Session, post: Post, is_wanted: Cancelled) -> None:
+        """Let what the open session holds be found, and no longer what another did."""
+        with self._following:
+            if not is_wanted():
+                return
+            if self._followed not in ("", path):
+                self._engine.forget(self._followed)
+            self._followed = path
+            self._engine.follow(path, session)
+        post(Followed())
+
+    def learn(self, post: Post) -> None:
+        """Post what filters may ask for."""
+        with contextlib.suppress(NoIndex):
+            post(Known(self._engine.values()))
 
     def close(self) -> None:
         """Let go of the index."""
-        with self._lock:
-            self._engine.close()
+        self._engine.close()
+
+    def _answers(self, question: Question, cancelled: Cancelled) -> Iterator[tuple[Results, bool]]:
+        """Better and better answers, and whether each is the last. Words are there first; what
+        means the same, what is not indexed yet, and the order of the extra follow. Where an answer
+        stands already, only what is better in all of this takes its place."""
+        asking, engine = question.asking, self._engine
+        waits = can_rerank(asking)
+        try:
+            if asking.method is Method.HYBRID and can_mean(asking) and not question.goes_on:
+                yield engine.answer(replace(asking, method=Method.BM25)), False
+                if cancelled():
+                    return
+            results = engine.answer(asking, cancelled)
+        except NoIndex:
+            if asking.method is Method.VECTOR:
+                raise
+            yield engine.scan(asking, cancelled), True
+            return
+        if not question.goes_on:
+            yield results, not (question.scans or waits)
+        if question.scans:
+            results = engine.completed(results, cancelled)
+        if question.scans and not question.goes_on:
+            yield results, not waits
+        if waits and not question.goes_on:
+            time.sleep(_RERANKED_AFTER)
+        if waits and not cancelled():
+            results = engine.reranked(results, cancelled)
+        if waits or question.goes_on:
+            yield results, True
 
 
 def bring_up_to_date(engine: Engine, post: Post, stopped: Cancelled) -> None:
@@ -120,7 +180,7 @@ def bring_up_to_date(engine: Engine, post: Post, stopped: Cancelled) -> None:
     def tell(progress: Progress) -> None:
         if progress.bytes and due():
             share = progress.bytes_done / progress.bytes
-            post(IndexNews(f"indexing: {share:.0%} of {size_of(progress.bytes)}"))
+            post(IndexNews(f"indexing {share:.0%} of {size_of(progress.bytes)}"))
         time.sleep(0)  # let the screen have the interpreter
 
     try:
@@ -135,11 +195,10 @@ def bring_up_to_date(engine: Engine, post: Post, stopped: Cancelled) -> None:
             if due():
                 post(IndexNews(f"embedding: {state.contents:,} entries so far"))
             time.sleep(0)
-        post(IndexNews(" · ".join(remarks), changed=embedded, over=True))
-    except IndexBusy as error:
-        post(IndexNews(f"{error}: searching what is there", over=True))
-    except (NoIndex, OSError) as error:
-        post(IndexNews(str(error), over=True))
+        behind = report.cancelled or bool(report.problem)
+        post(IndexNews(" · ".join(remarks), changed=embedded, over=True, behind=behind))
+    except (IndexBusy, NoIndex, OSError) as error:
+        post(IndexNews(str(error), over=True, behind=True))
     finally:
         engine.close()
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-
 from rich.cells import cell_len
 
 from tau_browser.model.text import counted, safe_line
+from tau_browser.search.engine import may_rerank
 from tau_browser.search.query import BadQuery, Kind, Query, Term
-from tau_browser.search.results import Coverage, Results
+from tau_browser.search.results import Asking, Coverage, Hit, Method, Results
+from tau_browser.search.semantic.minilm import INSTALL, is_installed
 
 _ENOUGH = 50  # cells of a message that tell what is wrong
 _SHOWN = {
@@ -66,15 +66,43 @@ def covered(coverage: Coverage) -> str:
         counted(coverage.entries, "entry"),
         f"{coverage.embedded:,} of {coverage.indexed:,} embedded",
     ]
+    if coverage.scanned:
+        parts.append(f"{counted(coverage.scanned, 'session')} scanned")
     if coverage.skipped:
         parts.append(f"{counted(len(coverage.skipped), 'session')} skipped")
     return " · ".join(parts)
 
 
-def command_line(query: str) -> str:
-    """The command that prints what is found, for sh."""
-    end_of_options = "-- " if query.startswith("-") else ""
-    return f"tau-browse search {end_of_options}{shlex.quote(query)}"
+def manner_of(asking: Asking) -> str:
+    """How a search looks, and what each ranker counts."""
+    if asking.method is not Method.HYBRID:
+        return asking.method.value
+    weights = " · ".join(f"{ranker} {weight:g}" for ranker, weight in asking.weights.items())
+    return f"{weights} · {asking.fused_by.value}"
+
+
+def reason_of(hit: Hit) -> str:
+    """Why a hit stands where it does: what each ranker says of it, and what that adds up to; which
+    words matched."""
+    parts = [
+        f"{part.ranker} #{part.rank:,} {part.raw:.3g} → {part.norm:.2f}×{part.weight:g}"
+        for part in hit.parts
+    ]
+    why = f"{hit.score:.2f} = {' + '.join(parts)}" if parts else "found by a scan, not ranked"
+    words = ", ".join(hit.terms)
+    return safe_line(f"{why} · {words}" if words else why)
+
+
+def reranked_in(results: Results, *, is_last: bool) -> str:
+    """Whether the model of the extra had its say; "" where it has none. is_last: no better answer
+    follows."""
+    if results.reranked:
+        return "re-ranked"
+    if not may_rerank(results.asking) or not results.found.rankings:
+        return ""
+    if not is_installed():
+        return f"not re-ranked: {INSTALL}"
+    return "" if is_last else "re-ranking"
 
 
 def _shown(term: Term) -> str:
