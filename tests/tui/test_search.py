@@ -406,3 +406,201 @@ async def test_hostile_text_acts_nowhere(tmp_path: Path) -> None:
         assert "\u202e" not in shown
         await press(pilot, "enter")
         assert isinstance(app.screen, BrowserScreen)
+
+
+async def test_before_there_is_an_index_a_scan_answers_and_says_so(
+    app: BrowserApp, tmp_path: Path
+) -> None:
+    engine = Engine(app.target.store, tmp_path / "index")
+    Files(engine.folder).make_folder()
+    with Files(engine.folder).locked():  # so none can be made
+        async with app.run_test(size=WIDE) as pilot:
+            await settle(pilot)
+            await search(pilot, "retry policy")
+            assert "What is our retry policy?" in text(app)
+            assert "by a scan" in text(app)
+            assert "another process is indexing" in lines(app)[-2]
+            assert "19 sessions not indexed yet: scanned" in lines(app)[-2]
+            assert "found by a scan, not ranked · " in text(app)
+
+
+async def test_better_answers_take_the_place_of_what_a_scan_found(app: BrowserApp) -> None:
+    folder = Engine(app.target.store, app.cache_folder).folder
+    Files(folder).make_folder()
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        with Files(folder).locked():
+            await search(pilot, "retry policy")
+        assert "by a scan" in text(app)
+        before = selected(app)
+        search_screen(app).sessions_changed()
+        await settle(pilot)
+        assert "bm25 #1" in text(app) and "by a scan" not in text(app)
+        assert selected(app) == before
+
+
+async def test_what_the_open_session_holds_is_found_before_it_is_indexed(tmp_path: Path) -> None:
+    home = home_in(tmp_path)
+    path = next(home.rglob("*0e8d7f17*"))
+    Engine(browse(home).target.store, tmp_path / "index").update()
+    with path.open("ab") as file:
+        file.write(json.dumps(message("abcdef01", None, "a zebrafish pond")).encode() + b"\n")
+    app = browse(home, path, cache_folder=tmp_path / "index")
+    with Files(Engine(app.target.store, tmp_path / "index").folder).locked():
+        async with app.run_test(size=WIDE) as pilot:
+            await settle(pilot)
+            await search(pilot, '"zebrafish pond"')
+            assert selected(app) == (str(path), "abcdef01")
+            assert "bm25 #1" in text(app), "it is ranked like all others"
+            browser = next(it for it in app.screen_stack if isinstance(it, BrowserScreen))
+            await press(pilot, "enter")
+            with path.open("ab") as file:
+                record = message("abcdef02", "abcdef01", "another zebrafish pond")
+                file.write(json.dumps(record).encode() + b"\n")
+            browser._following = True
+            browser._watch()
+            await settle(pilot)
+            assert "2 hits in 1 session" in text(app)
+            assert selected(app) == (str(path), "abcdef01"), "the selection stays on its hit"
+
+
+async def test_weights_and_methods_are_changed_in_view_of_the_results(app: BrowserApp) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await search(pilot, "how are sessions stored")
+        assert "bm25 1 · static 0.4 · neural 1 · convex" in lines(app)[0]
+        before = selected(app)
+        await press(pilot, "enter", "w", *"jjj", *"hhhh")
+        assert "bm25 1 · static 0 · neural 1" in text(app)
+        assert "(usually 0.4)" in text(app)
+        await press(pilot, "escape")
+        assert "static #" not in "".join(lines(app)[2:-2])
+        assert selected(app) == before
+        await press(pilot, "w", "j", "l", "escape")
+        assert "rrf" in lines(app)[0]
+        await press(pilot, "y", "c")
+        assert app.clipboard == (
+            "tau-browse search --weights bm25=1,static=0,neural=1 --fusion rrf"
+            " 'how are sessions stored'"
+        )
+        await press(pilot, "w", "0", "escape")
+        assert "bm25 1 · static 0.4 · neural 1 · convex" in lines(app)[0]
+
+
+async def test_a_method_that_takes_the_query_as_it_is(app: BrowserApp) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await search(pilot, "gvect")
+        await press(pilot, "enter", "w", "l", "l", "l", "escape")
+        assert "substring" in lines(app)[0] and "as it is" in lines(app)[1]
+        assert "1 hit in 1 session" in text(app)
+        await press(pilot, "enter")
+        assert isinstance(app.screen, BrowserScreen)
+        assert tree(app).pattern is not None and tree(app).pattern.spans("pgvector") == [(1, 6)]
+
+
+async def test_why_a_hit_stands_where_it_does_is_told(app: BrowserApp) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await search(pilot, "retry policy")
+        hit = results(app).selected
+        assert hit is not None
+        why = lines(app)[-3]
+        assert why.startswith(f" {hit.score:.2f} = ")
+        for part in hit.parts:
+            assert f"{part.ranker} #{part.rank} {part.raw:.3g} → {part.norm:.2f}×" in why
+        assert "retry, policy" in why or "policy, retry" in why
+
+
+async def test_searches_are_saved_listed_run_and_deleted(app: BrowserApp, tmp_path: Path) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "s")
+        await press(pilot, "ctrl+s")
+        assert "type a query first" in text(app)
+        await press(pilot, *"retry policy", "ctrl+s", *"my own", "enter")
+        assert "saved as my own" in lines(app)[-2]
+        await press(pilot, "slash", "ctrl+u", *"jitter", "enter", "ctrl+r")
+        assert [line.strip() for line in lines(app)[1:6]] == [
+            "Saved: 1",
+            "my own  retry policy",
+            "Before: 1",
+            "jitter",
+            "",
+        ]
+        await press(pilot, "enter")
+        assert lines(app)[0].startswith(" search retry policy")
+        assert "What is our retry policy?" in text(app)
+        await press(pilot, "ctrl+r", "d")
+        assert "deleted: my own" in text(app) and "Saved: 0" in text(app)
+        await press(pilot, "d")
+        assert "only a saved search can be deleted" in text(app)
+    path = tmp_path / "state" / "tau-browse" / "searches.json"
+    assert path.read_text() == "{}" and path.stat().st_mode & 0o077 == 0
+
+
+async def test_filters_are_completed_with_what_is_indexed(app: BrowserApp) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await search(pilot, "tool:jm")
+        assert "jmfts_search" in lines(app)[1]
+        await press(pilot, "tab")
+        assert "tool:jmfts_" in lines(app)[0]
+        await press(pilot, "ctrl+u", *"model:")
+        assert 'Tab "scripted scripted-1"' in lines(app)[1]
+
+
+async def test_pages_go_on_to_the_last_hit(tmp_path: Path) -> None:
+    folder = tmp_path / "many"
+    folder.mkdir()
+    records = [message(f"e{at:03}", None, f"needle {at}") for at in range(900)]
+    (folder / "many.jsonl").write_bytes(log_of(records))
+    app = browse(folder, cache_folder=tmp_path / "index")
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await search(pilot, "needle")
+        await press(pilot, "enter")
+        for shown in (200, 800, 900):
+            await press(pilot, "G")
+            assert results(app).row_count() == shown + 1
+        assert "900 hits" in text(app)
+
+
+class OddModel:
+    """In MiniLM's place: the longer a text, the better."""
+
+    def scores(self, query: str, texts: list[str]) -> list[float]:
+        return [len(text) / 1e6 for text in texts]
+
+
+async def test_the_extra_ranks_again_and_leaves_the_selection(
+    app: BrowserApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for user in ("search.engine", "tui.search.wording"):
+        monkeypatch.setattr(f"tau_browser.{user}.is_installed", lambda: True)
+    monkeypatch.setattr(Engine, "_reranker", lambda _: OddModel())
+    posted: list[searching.Answered] = []
+    shown = SearchScreen.on_answered
+    monkeypatch.setattr(
+        SearchScreen,
+        "on_answered",
+        lambda screen, event: (posted.append(event), shown(screen, event)),
+    )
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await search(pilot, "retry policy")
+        *_, before, after = posted
+        assert after.is_last and after.results.reranked and not before.results.reranked
+        assert before.results.hits[0].entry != after.results.hits[0].entry
+        first = next(it for it in posted if it.question.text == "retry policy")
+        assert selected(app)[1] == first.results.hits[0].entry
+        assert "re-ranked · " in lines(app)[-2] and "neural #" in text(app)
+
+
+async def test_without_the_extra_it_says_how_to_have_it(app: BrowserApp) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await search(pilot, "retry policy")
+        assert 'not re-ranked: pip install "tau-browser[semantic]"' in lines(app)[-2]
+        await press(pilot, "ctrl+u", *'"retry policy"')
+        assert "re-ranked" not in lines(app)[-2], "nothing similar is wanted"

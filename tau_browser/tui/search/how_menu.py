@@ -20,9 +20,9 @@ _T = TypeVar("_T")
 _STEP = 0.1
 _MOST = 5.0
 _RANKERS = {
-    "bm25": "the words",
-    "static": "the meaning, of all entries",
-    "neural": "the meaning, of the first hits: the extra",
+    "bm25": "words",
+    "static": "meaning, of all entries",
+    "neural": "meaning, of the first hits",
 }
 _METHODS = {
     Method.HYBRID: "by words and by meaning",

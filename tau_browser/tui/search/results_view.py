@@ -115,11 +115,12 @@ class ResultsView(RowsView):
         ]
         if hit.state is not State.PATH:
             left.append((f"{hit.state.word} ", style))
-        ranks = " · ".join(f"{part.ranker} #{part.rank}" for part in hit.parts) or "by a scan"
-        right: list[Piece] = [(f" {ranks}", "dim")]
+        right: list[Piece] = []
         if hit.also_in:
             copies = "copy" if len(hit.also_in) == 1 else "copies"
             right.append((f" +{len(hit.also_in)} {copies}", "dim"))
+        ranks = " ".join(f"{part.ranker} #{part.rank}" for part in hit.parts) or "by a scan"
+        right.append((f" {ranks}", "dim"))
         room = width - _cells(left) - min(_cells(right), width // 2)
         return [*left, *self._snippet(hit, shade, room)], right
 

@@ -217,7 +217,8 @@ class SearchScreen(Screen[Chosen | None]):
         self._is_last = event.is_last
         if anew:
             self._preview.highlight(QueryPattern(event.question.asking).spans)
-        self._results.notice = "nothing found" if event.is_last else "nothing with these words yet"
+        is_all = event.is_last and not event.question.scans
+        self._results.notice = "nothing found" if is_all else "nothing with these words yet"
         self._results.show(event.results, anew=anew)
         self._show_title()
         self._show_status()
