@@ -50,6 +50,8 @@ def label_of(session: Session, place: int, record: Record) -> str:
     """What an entry says, in one safe line."""
     if record.get("type") in ANCHORS:
         return _anchor_label(session, place, record)
+    if "origin" in record and isinstance(title := record.get("title"), str):  # a translation's
+        return first_line(title)
     if message_of(record):
         return _message_label(record)
     if record.get("type") == "customEntry" and record.get("customType") not in _SPELLED_OUT:

@@ -203,6 +203,8 @@ def _text_without_message(record: Record) -> str:
             return str(get("level"))
         case "jmfts:document" if isinstance(get("title"), str):
             return str(get("title"))
+        case _ if isinstance(get("title"), str) and isinstance(get("data"), dict):
+            return "\n".join([str(get("title")), *(lines_of(get("data")) if get("data") else [])])
         case "customEntry" if get("customType") in ("config", "agent_spec"):
             return config_line(get("data"))
         case "customEntry":

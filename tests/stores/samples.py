@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tau_browser.stores.aethergraph.store import AethergraphStore
 from tau_browser.stores.tau_file import TauFileStore
 from tests.conftest import HEADER, log_of, message
+from tests.stores.aethergraph.workspace import event, events_file, write_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,18 @@ def _damage_tau(folder: Path) -> str:
     return "not JSON"
 
 
+def _make_aethergraph(folder: Path) -> dict[str, int]:
+    write_run(folder, event(1, kind="user_msg"), event(2), run="r1")
+    write_run(folder, event(3, node_id="n"), run="r2")
+    return {"r1": 3, "r2": 3}  # a run, its node and its events
+
+
+def _damage_aethergraph(folder: Path) -> str:
+    path = events_file(folder, "r2")
+    path.write_bytes(b'{"event_id": "torn\n' + path.read_bytes())
+    return "not JSON"
+
+
 SAMPLES = [
     Sample(
         name="tau",
@@ -63,5 +77,15 @@ SAMPLES = [
         grow=lambda folder: append(folder / "--proj--" / "t1.jsonl", message("new", "m1", "more")),
         damage=_damage_tau,
         missing="--proj--/none.jsonl",
+    ),
+    Sample(
+        name="aethergraph",
+        adapter=AethergraphStore,
+        make=_make_aethergraph,
+        follows="r1",
+        grow=lambda folder: append(events_file(folder, "r1"), event(4, run_id="r1")),
+        damage=_damage_aethergraph,
+        missing="none#run:r9",
+        env=lambda folder: {"AETHERGRAPH_WORKSPACE": str(folder)},
     ),
 ]

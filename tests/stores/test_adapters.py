@@ -33,7 +33,7 @@ def test_own_adapter_is_the_one_that_the_package_registers() -> None:
     project = tomllib.loads((Path(tau_browser.__file__).parents[1] / "pyproject.toml").read_text())
     registered = project["project"]["entry-points"][adapters.GROUP]
     assert adapters.adapter(adapters.TAU) is TauFileStore
-    assert registered == {TauFileStore.name: f"{TauFileStore.__module__}:TauFileStore"}
+    assert registered[TauFileStore.name] == f"{TauFileStore.__module__}:TauFileStore"
 
 
 def test_own_adapter_needs_no_look_at_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:

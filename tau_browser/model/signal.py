@@ -1,0 +1,108 @@
+"""How much an entry is worth remembering: a number from 0 to 1, and the four parts it is made of.
+
+The formula is aethergraph's, whose events store the number. For all other entries it is derived
+the same way, and is always said to be derived.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tau_browser.model.columns import Flag
+from tau_browser.model.decoder import flags_of
+from tau_browser.model.heads import head_of
+from tau_browser.model.payload import Record, message_of, text_of
+
+_BASE = 0.15
+_PER_SEVERITY = 0.1
+_TEXT_FULL, _TEXT_MOST = 400, 0.4  # characters; from 160 on, more text adds nothing
+_METRICS = 0.2
+_SAME = 0.0005  # a stored value this close to the formula agrees with it
+
+# What aethergraph's own writers give to events that are like ours.
+_FAILED, _RESULT, _USUAL = 5, 3, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A signal. stored: the value an event stores, or None: then the value is derived ·
+    severity: from 1 (chatter) to 5 (a failure) by use, any number by right."""
+
+    severity: int
+    text: float
+    metrics: float
+    stored: float | None
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """What the formula adds up."""
+        return {
+            "base": _BASE,
+            "severity": _PER_SEVERITY * self.severity,
+            "text": self.text,
+            "metrics": self.metrics,
+        }
+
+    @property
+    def formula(self) -> float:
+        """The value by the formula."""
+        return max(0.0, min(1.0, sum(self.parts.values())))
+
+    @property
+    def value(self) -> float:
+        """The stored value, or else that of the formula."""
+        return self.formula if self.stored is None else self.stored
+
+    @property
+    def agrees(self) -> bool:
+        """Whether a stored value is that of the formula."""
+        return abs(self.value - self.formula) < _SAME
+
+
+def signal_from(
+    severity: int, characters: int, *, has_metrics: bool, stored: float | None = None
+) -> Signal:
+    """The signal of something with so many characters of text."""
+    text = min(characters / _TEXT_FULL, _TEXT_MOST)
+    return Signal(severity, text, _METRICS if has_metrics else 0.0, stored)
+
+
+def signal_of(record: Record) -> Signal:
+    """The signal of an entry."""
+    event = event_of(record)
+    if event:
+        stored = event.get("signal")
+        severity = event.get("severity")
+        text = event.get("text")
+        return signal_from(
+            severity if isinstance(severity, int) else _USUAL,
+            len(text) if isinstance(text, str) else 0,
+            has_metrics=bool(event.get("metrics")),
+            stored=float(stored) if isinstance(stored, int | float) else None,
+        )
+    message = message_of(record)
+    return signal_from(
+        derived_severity(record),
+        len(text_of(record)),
+        has_metrics=any(_numbers(message.get("usage"))),
+    )
+
+
+def derived_severity(record: Record) -> int:
+    """The severity of an entry whose store keeps none."""
+    if flags_of(head_of(record)[0]) & Flag.ERROR:
+        return _FAILED
+    message = message_of(record)
+    is_result = "toolResult" in (message.get("role"), record.get("type"))
+    return _RESULT if is_result else _USUAL
+
+
+def event_of(record: Record) -> dict[str, Any]:
+    """The event that an entry was made from, as its store keeps it; {} for other entries."""
+    event = record.get("event")
+    return event if isinstance(event, dict) else {}
+
+
+def _numbers(usage: Any) -> list[Any]:
+    return [value for value in usage.values() if value] if isinstance(usage, dict) else []
