@@ -18,6 +18,7 @@ from tau_browser.model.decoder import flags_of
 from tau_browser.model.heads import head_of
 from tau_browser.model.payload import (
     ENVELOPE,
+    Block,
     Call,
     Image,
     Record,
@@ -31,6 +32,8 @@ from tau_browser.model.times import parse_time
 
 RECALL_TOOLS = frozenset({"jmfts_search", "jmfts_read", "jmfts_ingest"})
 """A call of one of these asks the memory, or adds to it (tau-format 4.7)."""
+
+_CALLS_ANOTHER = "call_tool"
 
 LONGEST_PIECE = 2000
 """Characters that are embedded at once."""
@@ -86,7 +89,7 @@ def document_of(record: Record, *, is_error: bool) -> Document:
     tools = [*calls, answered] if isinstance(answered, str) else calls
     traits = {
         "error": is_error,
-        "recall": not RECALL_TOOLS.isdisjoint(calls),
+        "recall": not RECALL_TOOLS.isdisjoint(_called(blocks, message)),
         "image": any(isinstance(block, Image) for block in blocks),
     }
     facts = Facts(
@@ -97,6 +100,23 @@ def document_of(record: Record, *, is_error: bool) -> Document:
         traits=tuple(name for name, holds in traits.items() if holds),
     )
     return Document([text for text in _texts(record, message) if text[1]], facts)
+
+
+def _called(blocks: list[Block], message: Record) -> Iterator[str]:
+    """The tools that an entry calls, also by way of another tool. What a tool called by itself is
+    told with its result."""
+    for block in blocks:
+        if isinstance(block, Call):
+            yield block.name
+            if block.name == _CALLS_ANOTHER and isinstance(block.arguments, dict):
+                yield str(block.arguments.get("name"))
+    details = message.get("details")
+    nested = details.get("nested_calls") if isinstance(details, dict) else None
+    if message.get("tool_name") == _CALLS_ANOTHER:  # called by the entry before already
+        return
+    for call in nested if isinstance(nested, list) else ():
+        if isinstance(call, dict):
+            yield str(call.get("tool_name"))
 
 
 def is_error(record: Record) -> bool:

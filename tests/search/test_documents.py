@@ -88,6 +88,19 @@ def test_text_that_names_a_recall_is_none() -> None:
     assert document_of(record, is_error=False).facts.traits == ()
 
 
+def test_recalls_by_way_of_other_tools() -> None:
+    """Of τ's own: a tool that searches by itself, and a tool that calls a tool."""
+    session = load(DATA / "tau" / "21-recall-nested.jsonl")
+    recalls = []
+    for place in range(len(session)):
+        record = session.record(place)
+        if "recall" in document_of(record, is_error=False).facts.traits:
+            recalls.append(record["message"].get("tool_name", "a call"))
+    assert recalls == ["research", "a call"]
+    for odd in ({"nested_calls": 3}, {"nested_calls": [3, {}]}, "x"):
+        assert document_of(said("toolResult", details=odd), is_error=False).facts.traits == ()
+
+
 def test_copies_are_one_content_and_nothing_else_is() -> None:
     one = message("a", None, "same words")
     assert content_of(one) == content_of({**one, "parentId": "other"})

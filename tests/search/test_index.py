@@ -293,6 +293,17 @@ def test_progress_and_cancelling(indexed: Indexed) -> None:
     assert (seen[-1].files_done, seen[-1].bytes_done) == (seen[-1].files, seen[-1].bytes)
 
 
+def test_progress_inside_a_large_session(indexed: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tau_browser.search.index.entries._SLICE", 10)
+    path = indexed.write("s", chain(*["apple"] * 40))
+    seen: list[Progress] = []
+    indexed.update(progress=seen.append)
+    done = [progress.bytes_done for progress in seen]
+    size = path.stat().st_size
+    assert done == sorted(done) and {0, size // 4, size // 2, size} <= set(done)
+    assert {progress.files_done for progress in seen[:-1]} == {0}
+
+
 def test_cancelling_inside_a_large_session_loses_nothing(
     indexed: Indexed, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,6 +34,8 @@ class FileEntries:
         self._digest = Digest(self._session.source)
         self._old = self._catalog.standings(row.id)
         self._content, self._group = self._indexed_before()
+        self.share = 0.0
+        """How much of what is to be indexed is, from 0 to 1."""
 
     def index(self) -> Iterator[int]:
         """Index what is new, slice by slice; yields how many entries each slice indexed.
@@ -61,6 +63,7 @@ class FileEntries:
                 if self._group[place] == NONE:
                     name = model_names[model[place]] or own_model(record)
                     self._group[place] = groups.find(int(state[place]), name)
+            self.share = (first + len(places)) / len(due)
             yield self._put(places, records)
         self._remove_gone()
         size = session.size

@@ -102,8 +102,12 @@ class _Update:
         total = sum(identity[2] for _, identity in due)
         done = 0
         for at, (row, identity) in enumerate(due):
-            self._progress(Progress(at, len(due), done, total))
-            if self._cancelled() or not self._index(row, identity):
+
+            def tell(share: float, at: int = at, done: int = done, size: int = identity[2]) -> None:
+                self._progress(Progress(at, len(due), done + int(share * size), total))
+
+            tell(0)
+            if self._cancelled() or not self._index(row, identity, tell):
                 self._report.cancelled = True
                 break
             done += identity[2]
@@ -156,8 +160,9 @@ class _Update:
         self._writer.touch(file)
         self._writer.drop(forget(self._writer.catalog, file))
 
-    def _index(self, row: FileRow, identity: FileIdentity) -> bool:
-        """Index what is new in a file; False if cancelled before its end."""
+    def _index(self, row: FileRow, identity: FileIdentity, tell: Callable[[float], None]) -> bool:
+        """Index what is new in a file, telling what share is done; False if cancelled before its
+        end."""
         self._writer.touch(row.id)
         try:
             entries = FileEntries(self._writer, row, identity)
@@ -167,6 +172,7 @@ class _Update:
         self._report.files += 1
         for added in entries.index():
             self._report.added += added
+            tell(entries.share)
             if self._writer.is_due:
                 self._writer.commit()
                 self._writer.touch(row.id)
