@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 APP = "tau-browse"
 
@@ -36,6 +38,20 @@ class Root:
 
     path: Path
     origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """How to reach a JMFTS server, and what told each part. The token is shown nowhere.
+
+    parent: number of the document below which new conversations are made, or None.
+    """
+
+    url: str
+    url_origin: str
+    token: str = field(repr=False)
+    token_origin: str
+    parent: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +92,53 @@ def session_roots(env: Mapping[str, str], cwd: Path) -> list[Root]:
         roots.append(Root(served, "sessions of tau --mode rpc"))
     roots.append(Root(cwd / ".tau" / "sessions", "SDK sessions of this directory"))
     return roots
+
+
+def store_name(env: Mapping[str, str]) -> str:
+    """The store that τ's config.json names: "tau" (its files) or "jmfts". Raises ConfigError."""
+    backend = _session_store(env).get("backend", "file")
+    names = {"file": "tau", "jmfts": "jmfts"}
+    if not isinstance(backend, str) or backend not in names:
+        raise ConfigError(
+            f'{_tau_config_path(env)}: session_store.backend must be "file" or "jmfts"'
+        )
+    return names[backend]
+
+
+def connection(
+    env: Mapping[str, str], *, url: str | None = None, token_file: str | None = None
+) -> Connection:
+    """How to reach the JMFTS server: by flags, else as τ's config.json says, else by environment.
+
+    Raises ConfigError.
+    """
+    stored, origin = _session_store(env), str(_tau_config_path(env))
+    found_url = _first(
+        (url, "--url"),
+        (_text_in(stored, "url", origin), f"session_store.url in {origin}"),
+        (env.get("JMFTS_API_URL"), "$JMFTS_API_URL"),
+    )
+    if found_url is None:
+        raise ConfigError(
+            "no JMFTS server is named: give --url, set session_store.url in "
+            f"{origin}, or set $JMFTS_API_URL"
+        )
+    found_token = _first(
+        (_token_in(token_file), f"--token-file {token_file}"),
+        (_text_in(stored, "token", origin), f"session_store.token in {origin}"),
+        (env.get("JMFTS_API_TOKEN"), "$JMFTS_API_TOKEN"),
+    )
+    if found_token is None:
+        raise ConfigError(
+            "no token for the JMFTS server: give --token-file, set session_store.token in "
+            f"{origin}, or set $JMFTS_API_TOKEN"
+        )
+    if not re.fullmatch(r"[!-~]+", found_token[0]):
+        raise ConfigError(f"the token from {found_token[1]} holds a blank or a strange character")
+    parent = stored.get("parent_id")
+    if parent is not None and type(parent) is not int:
+        raise ConfigError(f"{origin}: session_store.parent_id must be a number or null")
+    return Connection(*_checked_url(*found_url), *found_token, parent)
 
 
 def prices(env: Mapping[str, str]) -> dict[str, dict[str, float]]:
@@ -180,8 +243,60 @@ def cache_folder() -> Path:
     return user_cache_path(APP)
 
 
+def _first(*found: tuple[str | None, str]) -> tuple[str, str] | None:
+    """The first value that is there, and what told it."""
+    return next(((value, origin) for value, origin in found if value), None)
+
+
+def _checked_url(url: str, origin: str) -> tuple[str, str]:
+    try:
+        parts = urlsplit(url)
+        is_whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        raise ConfigError(f"the URL from {origin} is none: {url}") from None
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ConfigError(
+            f"the URL from {origin} must be a plain http://HOST:PORT: no user, no password, no ?"
+        )
+    if not is_whole:
+        raise ConfigError(f"the URL from {origin} must begin with http:// or https://: {url}")
+    return url.rstrip("/"), origin
+
+
+def _token_in(path: str | None) -> str | None:
+    """The token in a file. Raises ConfigError, which quotes nothing of what is in it."""
+    if path is None:
+        return None
+    try:
+        token = Path(path).expanduser().read_text(encoding="utf-8").strip()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise ConfigError(f"--token-file {path}: {str(reason).lower()}") from None
+    if not token:
+        raise ConfigError(f"--token-file {path}: it is empty")
+    return token
+
+
+def _text_in(stored: dict[str, Any], name: str, origin: str) -> str | None:
+    value = stored.get(name)
+    if value is not None and not isinstance(value, str):
+        raise ConfigError(f"{origin}: session_store.{name} must be a string")
+    return value
+
+
+def _session_store(env: Mapping[str, str]) -> dict[str, Any]:
+    stored = _tau_config(env).get("session_store", {})
+    if not isinstance(stored, dict):
+        raise ConfigError(f"{_tau_config_path(env)}: session_store must be a JSON object")
+    return stored
+
+
+def _tau_config_path(env: Mapping[str, str]) -> Path:
+    return tau_home(env).path / "config.json"
+
+
 def _tau_config(env: Mapping[str, str]) -> dict[str, Any]:
-    path = tau_home(env).path / "config.json"
+    path = _tau_config_path(env)
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

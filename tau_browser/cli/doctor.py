@@ -1,7 +1,7 @@
 """`tau-browse doctor`: what is set up, and what is wrong with it. Reads, never mends.
 
-JSON: {"version", "python", "packages", "home", "roots", "stores", "folders", "settings", "prices",
-"catalog", "terminal", "problems"}
+JSON: {"version", "python", "packages", "home", "store", "server", "roots", "stores", "folders",
+"settings", "prices", "catalog", "terminal", "problems"}; "server" is null where none is used.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tau_browser import __version__, config
 from tau_browser.cli import places
 from tau_browser.cli.output import Failure, Printer, is_terminal, print_json
 from tau_browser.model.text import counted
-from tau_browser.stores.adapters import TAU, adapter, names
+from tau_browser.stores.adapters import JMFTS, TAU, adapter, names
 from tau_browser.stores.store import Listed, StoreError, Unreadable
 from tau_browser.stores.targets import store_over
 from tau_browser.stores.tau_file import TauFileStore
@@ -49,13 +49,15 @@ def report_on(args: argparse.Namespace) -> dict[str, Any]:
     def told(ask: Callable[[], Found]) -> Found | None:
         try:
             return ask()
-        except (config.ConfigError, Failure, OSError) as error:
+        except (config.ConfigError, Failure, StoreError, OSError) as error:
             if str(error) not in problems:
                 problems.append(str(error))
             return None
 
     home = told(lambda: config.tau_home(os.environ))
     roots = told(lambda: places.roots(args)) or []
+    store = told(lambda: places.store_name(args))
+    server = told(lambda: _server(args, told)) if store == JMFTS else None
     settings = told(config.settings)
     prices = told(lambda: config.prices(os.environ))
     folders = {
@@ -68,8 +70,10 @@ def report_on(args: argparse.Namespace) -> dict[str, Any]:
         "python": f"{platform.python_version()} at {sys.executable}",
         "packages": {name: _version_of(name) for name in _PACKAGES},
         "home": {"path": str(home.path), "origin": home.origin} if home else None,
+        "store": store,
+        "server": server,
         "roots": [_root(root, problems) for root in roots],
-        "stores": [_store(name, problems) for name in names() if name != TAU],
+        "stores": [_store(name, problems) for name in names() if name not in (TAU, JMFTS)],
         "folders": {name: str(path) for name, path in folders.items()},
         "settings": _settings(settings),
         "prices": None if prices is None else len(prices),
@@ -115,6 +119,26 @@ def _store(name: str, problems: list[str]) -> dict[str, Any]:
     return report
 
 
+def _server(args: argparse.Namespace, told: Callable[..., Any]) -> dict[str, Any]:
+    """The JMFTS server: what told its URL and its token, and what it is, null where it does not
+    say. Raises ConfigError."""
+    to = places.connection(args)
+    about = told(lambda: places.server(args).about())
+    conversations = told(lambda: len(list(places.server(args).scan()))) if about else None
+    return {
+        "url": to.url,
+        "url_origin": to.url_origin,
+        "token_origin": to.token_origin,
+        "parent": to.parent,
+        "version": about and about.version,
+        "conversations": conversations,
+        "documents": about and about.corpus.documents,
+        "embedded": about and about.corpus.documents_with_vectors,
+        "indexes": about and about.corpus.bm25_indexes,
+        "can_embed": about and about.embedding.can_embed,
+    }
+
+
 def _settings(settings: config.Settings | None) -> dict[str, Any] | None:
     if settings is None:
         return None
@@ -152,6 +176,8 @@ def _print(report: dict[str, Any], printer: Printer) -> None:
         rows.append((name, found or f"not installed{use}"))
     home = report["home"]
     rows.append(("τ's home", f"{home['path']} ({home['origin']})" if home else "unknown"))
+    rows.append(("store", report["store"] or "unknown"))
+    rows += _server_rows(report["server"]) if report["server"] else []
     rows += [("sessions in", _root_line(root)) for root in report["roots"]]
     rows += [row for store in report["stores"] for row in _store_rows(store)]
     rows += [(f"{name} folder", path) for name, path in report["folders"].items()]
@@ -188,6 +214,25 @@ def _store_rows(store: dict[str, Any]) -> list[tuple[str, str]]:
     rows += [("  unreadable", f"{item['path']}: {item['reason']}") for item in shown]
     if more := len(store["unreadable"]) - len(shown):
         rows.append(("  unreadable", f"and {more:,} more"))
+    return rows
+
+
+def _server_rows(server: dict[str, Any]) -> list[tuple[str, str]]:
+    rows = [
+        ("server", f"{server['url']} (from {server['url_origin']})"),
+        ("  token", f"from {server['token_origin']}"),
+    ]
+    if server["parent"] is not None:
+        rows.append(("  new ones below", f"document {server['parent']}"))
+    if server["version"] is not None:
+        kept = f"{server['documents']:,} documents, {server['embedded']:,} of them with vectors"
+        makes = "makes vectors" if server["can_embed"] else "makes no vectors"
+        holds = "" if server["conversations"] is None else f"{server['conversations']:,} "
+        rows += [
+            ("  version", f"{server['version']}, {makes}"),
+            ("  holds", f"{holds}conversations, {kept}"),
+            ("  indexes", ", ".join(server["indexes"])),
+        ]
     return rows
 
 

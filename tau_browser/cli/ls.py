@@ -42,7 +42,8 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
 def look_into_all(store: Store) -> tuple[list[Listed], list[Unreadable]]:
     """Every session with its summary, newest first, and whatever could not be listed."""
     found = [
-        item if isinstance(item, Unreadable) else store.look_into(item) for item in store.scan()
+        store.look_into(item) if isinstance(item, Listed) and item.summary is None else item
+        for item in store.scan()
     ]
     store.remember()
     sessions = [item for item in found if isinstance(item, Listed)]
@@ -61,7 +62,7 @@ def row(listed: Listed, ref: str) -> dict[str, Any]:
         "path": listed.path,
         "created": summary.created or None,
         "modified": summary.modified or None,
-        "entries": summary.entries,
+        "entries": entries_in(summary),
         "parent": summary.parent,
         "diagnostics": findings(summary),
     }
@@ -71,6 +72,11 @@ def summary_in(listed: Listed) -> Summary:
     """The summary of a session that was looked into."""
     assert listed.summary is not None
     return listed.summary
+
+
+def entries_in(summary: Summary) -> int | None:
+    """How many entries a session has; None where nobody has counted them yet."""
+    return None if summary.partial and not summary.entries else summary.entries
 
 
 def findings(summary: Summary) -> int:
@@ -123,7 +129,7 @@ def _cells(listed: Listed, ref: str, latest: int) -> list[str]:
     return [
         ref,
         shown_time(summary.modified) + clock,
-        f"{summary.entries:,}",
+        "?" if (entries := entries_in(summary)) is None else f"{entries:,}",
         "!" if findings(summary) else "",
         title if len(title) <= _TITLE_LENGTH else f"{title[: _TITLE_LENGTH - 1]}…",
         summary.cwd,

@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tau_browser import config
 from tau_browser.cli.output import Failure
-from tau_browser.stores.adapters import TAU, adapter
+from tau_browser.stores.adapters import JMFTS, TAU, adapter
 from tau_browser.stores.store import Store
 from tau_browser.stores.targets import Target, demo_target, only_session, target_of
+
+if TYPE_CHECKING:
+    from tau_browser.stores.jmfts.store import JmftsStore
 
 
 def roots(args: argparse.Namespace) -> list[config.Root]:
@@ -27,7 +31,7 @@ def roots(args: argparse.Namespace) -> list[config.Root]:
 
 def usual_roots(name: str) -> list[config.Root]:
     """Where sessions of a kind usually are. Raises Failure, ConfigError and StoreError."""
-    if name == TAU:
+    if name in (TAU, JMFTS):
         return config.session_roots(os.environ, Path.cwd())
     places = adapter(name).places(os.environ)
     if not places:
@@ -35,8 +39,27 @@ def usual_roots(name: str) -> list[config.Root]:
     return [config.Root(Path(place.path), place.origin) for place in places]
 
 
+def store_name(args: argparse.Namespace) -> str:
+    """Which store the options name, or else τ's configuration. Raises Failure and ConfigError."""
+    if args.store == JMFTS and (args.session_dir is not None or args.demo):
+        other = "--demo" if args.demo else "--session-dir"
+        raise Failure(f"{other} is of files, and --store jmfts of a server: give one of the two")
+    if args.store != JMFTS and args.store is not None and (args.url or args.token_file):
+        raise Failure("--url and --token-file are of a server: give --store jmfts with them")
+    if args.session_dir is not None or args.demo:
+        if args.url or args.token_file:
+            raise Failure("--url and --token-file are of a server: leave the other options out")
+        return args.store or TAU
+    if args.url or args.token_file:
+        return JMFTS
+    name: str = args.store or config.store_name(os.environ)
+    return name
+
+
 def store(args: argparse.Namespace) -> Store:
     """The store that the options name. Raises Failure, ConfigError and StoreError."""
+    if store_name(args) == JMFTS:
+        return server(args)
     if args.demo:
         if args.store not in (None, TAU):
             raise Failure(f"the demo is a store of τ: leave out --demo, or --store {args.store}")
@@ -44,6 +67,18 @@ def store(args: argparse.Namespace) -> Store:
     kind = adapter(args.store or TAU)
     found: Store = kind([str(root.path) for root in roots(args)], config.cache_folder())
     return found
+
+
+def server(args: argparse.Namespace) -> JmftsStore:
+    """The store on the JMFTS server that is set up. Raises ConfigError and StoreError."""
+    to = connection(args)
+    found: JmftsStore = adapter(JMFTS)(to.url, to.token, config.cache_folder(), to.parent)
+    return found
+
+
+def connection(args: argparse.Namespace) -> config.Connection:
+    """How the JMFTS server is reached. Raises ConfigError."""
+    return config.connection(os.environ, url=args.url, token_file=args.token_file)
 
 
 def target(args: argparse.Namespace, ref: str) -> Target:
@@ -66,6 +101,7 @@ def app_target(args: argparse.Namespace) -> Target:
     if args.demo:
         return demo_target("demo sessions")
     found = store(args)
-    if args.session_dir is args.store is None and found.is_empty():
+    usual = args.session_dir is args.store is None and found.name == TAU
+    if usual and found.is_empty():
         return demo_target(f"no sessions in {found.title}: these are demo sessions")
     return Target(found)

@@ -21,6 +21,7 @@ from tau_browser.model.state import State
 from tau_browser.model.summary import session_name, stamp_text, summary_of
 from tau_browser.model.text import counted
 from tau_browser.model.tree import NOWHERE
+from tau_browser.stores.adapters import TAU
 from tau_browser.stores.store import Listed
 from tau_browser.stores.targets import Target
 
@@ -118,7 +119,7 @@ def _print(target: Target, session: Session, place: int, printer: Printer) -> No
     printer.line(summary.title)
     facts = [
         ("id", summary.id),
-        ("file", target.path or ""),
+        ("file" if target.store.name == TAU else "document", target.path or ""),
         ("directory", summary.cwd),
         ("created", shown_time(summary.created)),
         ("modified", shown_time(summary.modified)),

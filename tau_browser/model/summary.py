@@ -33,6 +33,7 @@ class Summary(msgspec.Struct, frozen=True):
     damage: int  # entries that are harmed, or linked to nothing
     notes: int  # other findings
     pending: bool  # the last line is still being written
+    partial: bool = False  # only what a list of a far store tells; entries: 0, or their number
 
 
 def summary_of(session: Session) -> Summary:
@@ -48,7 +49,7 @@ def summary_of(session: Session) -> Summary:
     parent = header.get("parent", header.get("parentSession"))
     return Summary(
         id=session.id,
-        title=name or _first_words(session, prompts) or _placeholder_title(session.id),
+        title=name or _first_words(session, prompts) or placeholder_title(session.id),
         named=bool(name),
         cwd=header["cwd"] if isinstance(header.get("cwd"), str) else "",
         parent=parent if isinstance(parent, str) else None,
@@ -85,7 +86,8 @@ def stamp_text(value: Any) -> str:
     return format_time(parse_time(value)) or ""
 
 
-def _placeholder_title(session_id: str) -> str:
+def placeholder_title(session_id: str) -> str:
+    """What stands for the title of a session in which nothing was said."""
     return f"Session ({session_id[:8]})" if session_id else "(no session id)"
 
 

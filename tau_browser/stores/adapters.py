@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 GROUP = "tau_browser.stores"
 """The entry-point group in which a package registers its adapter, under the store's name."""
-TAU = "tau"
+TAU, JMFTS = "tau", "jmfts"
 
 
 def adapter(name: str) -> Any:
@@ -24,9 +24,13 @@ def adapter(name: str) -> Any:
         from tau_browser.stores.tau_file import TauFileStore
 
         return TauFileStore
+    if name == JMFTS:
+        from tau_browser.stores.jmfts.store import JmftsStore
+
+        return JmftsStore
     registered = _registered()
     if name not in registered.names:
-        known = ", ".join(sorted({TAU, *registered.names}))
+        known = ", ".join(sorted({TAU, JMFTS, *registered.names}))
         raise StoreError(f"no store is called {name!r}; installed are: {known}")
     try:
         return registered[name].load()
@@ -51,7 +55,9 @@ def recognising(path: str) -> Any:
 
 
 def _others() -> Iterator[Any]:
-    for name in names()[1:]:
+    for name in names():
+        if name in (TAU, JMFTS):  # no path is a server's
+            continue
         try:
             yield adapter(name)
         except StoreError:

@@ -61,6 +61,7 @@ class Change(StrEnum):
     REWRITTEN = "was rewritten"
     GONE = "is gone"
     BACK = "is back"
+    AWAY = "cannot be reached"
 
 
 class Capability(StrEnum):
@@ -106,6 +107,7 @@ class Store(Protocol):
     name: str
     title: str  # the place in words, for a person
     capabilities: frozenset[Capability]
+    refresh_every: float  # seconds after which it may be listed again at little cost
 
     def scan(self) -> Iterator[Listed | Unreadable]:
         """All there is, cheaply, without looking into anything not looked into before."""
@@ -143,7 +145,8 @@ class Place:
 class Adapter(Protocol):
     """What a package registers: the class of its store, which says what it recognises.
 
-    A store on a server recognises no path and has no places; it is asked for by its name.
+    A store on a server recognises no path and has no places; it is asked for by its name. (Our own,
+    "jmfts", is made from a connection instead of folders.)
     """
 
     name: str

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tau_browser.stores.adapters import TAU, adapter, recognising
+from tau_browser.stores.adapters import JMFTS, TAU, adapter, recognising
 from tau_browser.stores.store import Listed, Store, StoreError, Unreadable
 
 _SHOWN_CANDIDATES = 20
@@ -62,7 +62,7 @@ def demo_target(notice: str) -> Target:
 def store_at(path: str, cache_folder: Path | None, name: str | None = None) -> Store:
     """The store of a kind over a folder or a file; without a name, of the kind that recognises
     it. Raises StoreError."""
-    kind = recognising(path) if name is None else adapter(name)
+    kind = recognising(path) if name is None or name == JMFTS else adapter(name)
     store: Store = kind([path], cache_folder)
     return store
 
@@ -75,6 +75,14 @@ def target_of(ref: str, store: Store, cache_folder: Path | None, name: str | Non
     """
     if not ref:
         raise StoreError("an empty word names no session")
+    if store.name == JMFTS and not _looks_like_path(ref):
+        try:
+            path = session_named(ref, store).path
+        except NoSession:
+            if not ref.isdecimal():
+                raise
+            path = ref  # a document that is no session can still be looked at
+        return Target(store, path, path)
     path = os.path.abspath(os.path.expanduser(ref))
     try:
         is_folder = stat.S_ISDIR(os.stat(path).st_mode)
@@ -96,6 +104,8 @@ def session_named(ref: str, store: Store) -> Listed:
     exact, begun = [], []
     for listed in _sessions(store):
         session_id = store.identify(listed)
+        if listed.path == ref:
+            return listed
         if session_id == ref:
             exact.append(listed)
         elif session_id.startswith(ref):

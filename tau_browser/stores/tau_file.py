@@ -32,6 +32,7 @@ class TauFileStore:
     """
 
     name = "tau"
+    refresh_every = 5.0
 
     def __init__(
         self, roots: Sequence[str], cache_folder: Path | None = None, *, read_only: bool = False

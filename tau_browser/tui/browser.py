@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -21,7 +21,7 @@ from tau_browser.model.compare import compare
 from tau_browser.model.resume import resume_command
 from tau_browser.model.text import counted, safe_line, size_of
 from tau_browser.search.find import Pattern, QueryError, pattern_of
-from tau_browser.stores.store import Change, OpenSession
+from tau_browser.stores.store import Change, Listed, OpenSession
 from tau_browser.tui import keys, loading
 from tau_browser.tui.bar import Bar
 from tau_browser.tui.compare import CompareScreen
@@ -44,9 +44,11 @@ if TYPE_CHECKING:
     from tau_browser.tui.search.screen import Chosen, SearchScreen
 
 _WATCH_EVERY = 0.5  # seconds
-_LIST_EVERY = 5.0
+_LOOK_EVERY = 0.3
+_LOOKED_AT_ONCE = 5  # what is on screen by then is looked into next
 _PREVIEW_AFTER = 0.15
 _FIND, _JUMP = "find", "jump to id"
+_ENDED = (WorkerState.SUCCESS, WorkerState.ERROR, WorkerState.CANCELLED)
 _ASKING = {key.verb for key in keys.BROWSER if key.asks}
 _HINTS = "? keys · / find · s search all · n N hits · c model view · y copy · ! coverage · q quit"
 
@@ -75,9 +77,11 @@ class BrowserScreen(Surgery, Screen[None]):
         self._coverage = Coverage({}, [])
         self._following = False
         self._listing = False
+        self._looking = False
+        self._looked: set[str] = set()  # sessions that were looked into, as their list told little
         self._prompt = Prompt()
         self._preview: Timer | None = None
-        self._gone = False
+        self._lost = ""  # why the open session can no longer be read
         self._search: SearchScreen | None = None
         self._found: Found | None = None  # what is walked through, of all sessions
         self._arrival: _Arrival | None = None
@@ -104,7 +108,8 @@ class BrowserScreen(Surgery, Screen[None]):
 
     def on_mount(self) -> None:
         self._refresh_list()
-        self.set_interval(_LIST_EVERY, self._refresh_list)
+        self.set_interval(self.app.target.store.refresh_every, self._refresh_list)
+        self.set_interval(_LOOK_EVERY, self._look_at_screen)
         self.set_interval(_WATCH_EVERY, self._watch)
         self._show_titles()
         if self.app.target.path is not None:
@@ -124,7 +129,7 @@ class BrowserScreen(Surgery, Screen[None]):
 
     def _show_titles(self) -> None:
         demo = "DEMO · " if self.app.target.is_demo else ""
-        remarks = ["the file is gone"] * self._gone + ["following"] * self._following
+        remarks = [self._lost] * bool(self._lost) + ["following"] * self._following
         if self._found is not None and self._opened is not None:
             remarks.append(self._found.position(self._opened.path))
         titles = {
@@ -145,6 +150,8 @@ class BrowserScreen(Surgery, Screen[None]):
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """What goes wrong behind the screen is said on it."""
+        if event.worker.group == "look" and event.state in _ENDED:
+            self._looking = False
         if event.state is WorkerState.ERROR:
             self._listing = False
             error = event.worker.error
@@ -173,6 +180,43 @@ class BrowserScreen(Surgery, Screen[None]):
         if self._opened is None:
             self._sessions.select_first()
 
+    def on_list_failed(self, event: loading.ListFailed) -> None:
+        self._listing = False
+        reason = safe_line(event.reason)
+        self._sessions.loading_text = reason
+        self._sessions.refresh()
+        self._show_status(reason)
+
+    def _look_at_screen(self) -> None:
+        """Look into the sessions on screen of which the list told only what is cheap."""
+        if self._looking:
+            return
+        wanted = [
+            listed
+            for listed in self._sessions.on_screen()
+            if listed.summary is not None
+            and listed.summary.partial
+            and listed.path not in self._looked
+        ][:_LOOKED_AT_ONCE]
+        if wanted:
+            self._looking = True
+            self._looked |= {listed.path for listed in wanted}
+            self._look_into(wanted)
+
+    @work(thread=True, group="look", exit_on_error=False)
+    def _look_into(self, wanted: list[Listed]) -> None:
+        worker = get_current_worker()
+        store = self.app.target.store
+        loading.look_into(store, wanted, self.post_message, lambda: worker.is_cancelled)
+
+    def on_session_looked(self, event: loading.SessionLooked) -> None:
+        looked = event.looked
+        if isinstance(looked, Listed) and event.path in self._coverage.sessions:
+            sessions = self._coverage.sessions | {event.path: looked}
+            self._coverage = replace(self._coverage, sessions=sessions)
+            self._sessions.show(sessions)
+            self._show_titles()
+
     def on_rows_view_chosen(self, event: RowsView.Chosen) -> None:
         if event.view is self._sessions and self._sessions.selected:
             self._open_selected()
@@ -191,7 +235,7 @@ class BrowserScreen(Surgery, Screen[None]):
         self._opened = self.app.target.store.open(path)
         self._leave_find()
         self._tree.close()
-        self._gone = False
+        self._lost = ""
         self._sessions.mark_open(path)
         self._reload()
 
@@ -218,7 +262,7 @@ class BrowserScreen(Surgery, Screen[None]):
             self._tree.replace(event.facts)
         if event.whole:
             self._tree.notice = ""
-            self._gone = False
+            self._lost = ""
             self._tree.rows_changed()
             self._find_again()
             self._arrive()
@@ -227,7 +271,8 @@ class BrowserScreen(Surgery, Screen[None]):
             self._show_status()
         else:
             share = progress.done / max(1, progress.total)
-            self._show_status(f"reading {share:.0%} of {size_of(progress.total)} · Esc stops")
+            read = f"{share:.0%} of {size_of(progress.total)}" if progress.total else "begins"
+            self._show_status(f"reading {read} · Esc stops")
 
     def on_session_failed(self, event: loading.SessionFailed) -> None:
         if event.generation == self._generation:
@@ -250,11 +295,11 @@ class BrowserScreen(Surgery, Screen[None]):
             self._show_titles()
             self._find_again()
             self._show_to_search()
-        elif event.change is Change.GONE:
-            if not self._gone:
-                self._gone = True
+        elif event.change in (Change.GONE, Change.AWAY):
+            if not self._lost:
+                self._lost = f"the session {event.change}"
                 self._show_titles()
-                self._tell("the file is gone: this is the last that was read of it")
+                self._tell(f"{self._lost}: this is the last that was read of it")
         elif event.change is Change.GREW:
             if self._search is not None:
                 self._search.sessions_changed()
@@ -262,7 +307,7 @@ class BrowserScreen(Surgery, Screen[None]):
                 self._noticed = 1
                 self._show_status("the session grew: r reads on, t follows it")
         else:
-            self._tell(f"the file {event.change}: read again")
+            self._tell(f"the session {event.change}: read again")
             self._reload()
 
     def on_rows_view_moved(self, event: RowsView.Moved) -> None:
@@ -578,6 +623,7 @@ class BrowserScreen(Surgery, Screen[None]):
     # The session as a whole
 
     def action_reload(self) -> None:
+        self._looked.clear()
         self._refresh_list()
         self._reload()
 

@@ -41,7 +41,8 @@ class Coverage:
         known = [listed.summary for listed in self.sessions.values() if listed.summary]
         entries = sum(summary.entries for summary in known)
         parts = [counted(len(self.sessions), "session"), counted(entries, "entry")]
-        if unread := len(self.sessions) - len(known):
+        uncounted = sum(summary.partial and not summary.entries for summary in known)
+        if unread := len(self.sessions) - len(known) + uncounted:
             parts.append(f"{unread:,} not read yet")
         if lines := sum(summary.unreadable for summary in known):
             parts.append(counted(lines, "unreadable line"))

@@ -43,6 +43,23 @@ class SessionsFound(Message):
         self.done = done
 
 
+class ListFailed(Message):
+    """The store could not be gone through."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__()
+        self.reason = reason
+
+
+class SessionLooked(Message):
+    """A session of the list was looked into."""
+
+    def __init__(self, path: str, looked: Listed | Unreadable) -> None:
+        super().__init__()
+        self.path = path
+        self.looked = looked
+
+
 class SessionRead(Message):
     """A load came on: some of the session, or all of it. `facts` where there is more to show."""
 
@@ -103,11 +120,15 @@ def list_sessions(store: Store, post: Post, cancelled: Cancelled) -> None:
     def tell(*, done: bool) -> None:
         post(SessionsFound(dict(sessions), list(unreadable), done=done))
 
-    for item in store.scan():
-        if isinstance(item, Listed):
-            sessions[item.path] = item
-        else:
-            unreadable.append(item)
+    try:
+        for item in store.scan():
+            if isinstance(item, Listed):
+                sessions[item.path] = item
+            else:
+                unreadable.append(item)
+    except StoreError as error:
+        post(ListFailed(str(error)))
+        return
     tell(done=False)
     unknown = [listed for listed in sessions.values() if listed.summary is None]
     for at, listed in enumerate(unknown, 1):
@@ -125,6 +146,14 @@ def list_sessions(store: Store, post: Post, cancelled: Cancelled) -> None:
             store.remember()
     store.remember()
     tell(done=True)
+
+
+def look_into(store: Store, wanted: list[Listed], post: Post, cancelled: Cancelled) -> None:
+    """Look into some sessions of a store whose list tells little of each."""
+    for listed in wanted:
+        if cancelled():
+            return
+        post(SessionLooked(listed.path, store.look_into(listed)))
 
 
 def load(opened: OpenSession, generation: int, post: Post, cancelled: Cancelled) -> None:

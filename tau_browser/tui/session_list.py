@@ -37,6 +37,12 @@ class SessionList(RowsView):
         line = self._rows[self.cursor].line if self._rows else None
         return line.listed if line else None
 
+    def on_screen(self) -> list[Listed]:
+        """The sessions whose rows are on screen."""
+        top = self.scroll_offset.y
+        rows = self._rows[top : top + self.size.height]
+        return [item.line.listed for item in rows if item.line]
+
     def show(self, sessions: dict[str, Listed]) -> None:
         """Show these sessions, by path."""
         chosen = self.selected.path if self.selected else self.open_path
@@ -133,7 +139,7 @@ class SessionList(RowsView):
         if summary is None:
             name = safe_line(listed.path.rpartition("/")[2])
             return [*left, (f"{name} {self.glyphs.more}", "dim")], []
-        empty = summary.messages == 0
+        empty = summary.messages == 0 and not summary.partial
         title = safe_line(summary.title)
         left.append((title, "accent strong" if is_open else "dim" if empty else ""))
         right: list[Piece] = []
@@ -147,7 +153,8 @@ class SessionList(RowsView):
             right.append(("writing", "warning"))
         if empty:
             right.append(("empty", "dim"))
-        right.append((f"{summary.entries:,}", "dim"))
+        uncounted = summary.partial and not summary.entries
+        right.append((self.glyphs.more if uncounted else f"{summary.entries:,}", "dim"))
         if width >= 44:
             right.append((self._when(listed), "dim"))
         if modified_ms(listed) > time.time() * 1000 + _CLOCK_SKEW_MS:

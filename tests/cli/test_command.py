@@ -144,9 +144,8 @@ def test_demo_is_used_where_asked_for_and_only_there(run: Run) -> None:
 
 
 def options(**given: object) -> argparse.Namespace:
-    return argparse.Namespace(
-        **{"target": None, "session_dir": None, "demo": False, "store": None} | given
-    )
+    unset = dict.fromkeys(("target", "session_dir", "store", "url", "token_file"))
+    return argparse.Namespace(**unset | {"demo": False} | given)
 
 
 def test_app_opens_the_demo_where_there_is_nothing(home: Path) -> None:

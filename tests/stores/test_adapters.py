@@ -29,11 +29,12 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Install:
     return register
 
 
-def test_own_adapter_is_the_one_that_the_package_registers() -> None:
+@pytest.mark.parametrize("name", [adapters.TAU, adapters.JMFTS])
+def test_own_adapters_are_those_that_the_package_registers(name: str) -> None:
     project = tomllib.loads((Path(tau_browser.__file__).parents[1] / "pyproject.toml").read_text())
     registered = project["project"]["entry-points"][adapters.GROUP]
-    assert adapters.adapter(adapters.TAU) is TauFileStore
-    assert registered[TauFileStore.name] == f"{TauFileStore.__module__}:TauFileStore"
+    own = adapters.adapter(name)
+    assert own.name == name and registered[name] == f"{own.__module__}:{own.__name__}"
 
 
 def test_own_adapter_needs_no_look_at_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,7 +49,9 @@ def test_adapter_of_another_package(install: Install) -> None:
 
 def test_unknown_name_says_which_there_are(install: Install) -> None:
     install("collections:OrderedDict")
-    with pytest.raises(StoreError, match="no store is called 'x'; installed are: other, tau"):
+    with pytest.raises(
+        StoreError, match="no store is called 'x'; installed are: jmfts, other, tau"
+    ):
         adapters.adapter("x")
 
 

@@ -292,13 +292,13 @@ async def test_a_file_that_grows_shrinks_is_replaced_and_vanishes(copied: Path) 
         shown = len(tree(app).session)
         path.unlink()
         await look()
-        assert "the file is gone" in text(app)
+        assert "the session is gone" in text(app)
         assert len(tree(app).session) == shown
 
         path.write_bytes((copied / "orig").read_bytes())
         await look()
         assert len(tree(app).session) == 4
-        assert "the file is gone" not in lines(app)[0]
+        assert "the session is gone" not in lines(app)[0]
 
 
 async def test_following_keeps_the_selection_unless_it_is_on_the_leaf(tmp_path: Path) -> None:

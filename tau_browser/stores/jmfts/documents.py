@@ -1,0 +1,167 @@
+"""What a server sends, as far as it is looked at. All else in it is skipped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+ROOT = "tau:conversation"
+CHUNK = "jmfts:chunk"
+TAU = "tau:"
+_NULL = msgspec.Raw(b"null")
+
+
+class Document(msgspec.Struct, frozen=True, gc=False):
+    """A document. Its content, and what is structured in it, are decoded when looked at; its
+    `path`, which holds every document above it, is not kept."""
+
+    id: int
+    depth: int
+    parent_id: int | None = None
+    title: str | None = None
+    content: msgspec.Raw = _NULL
+    structured_content: msgspec.Raw = _NULL
+    usetype: str | None = None
+    position: int | None = None
+    created_at: str | None = None
+    updated_at: str | None = None
+    embed: msgspec.Raw = _NULL
+
+    @property
+    def text(self) -> str:
+        """What the server searches."""
+        return msgspec.json.decode(self.content, type=str | None) or ""
+
+    @property
+    def structured(self) -> dict[str, Any]:
+        """What else is stored with it."""
+        return msgspec.json.decode(self.structured_content, type=dict[str, Any] | None) or {}
+
+    @property
+    def has_vector(self) -> bool:
+        """Whether it came with its vector."""
+        return bytes(self.embed) != b"null"
+
+
+class Payload(msgspec.Struct, frozen=True, gc=False):
+    """What τ keeps in a document: the entry or header as JSON, and the writer's counter."""
+
+    tau: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    seq: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class Located(msgspec.Struct, frozen=True, gc=False):
+    """A document with the documents above it, the outermost first."""
+
+    id: int
+    path: list[int] = []
+    parent_id: int | None = None
+    title: str | None = None
+    content: str | None = None
+    usetype: str | None = None
+    created_at: str | None = None
+    structured_content: msgspec.Raw = _NULL
+
+
+class Via(msgspec.Struct, frozen=True, gc=False):
+    """A piece for which its document was found."""
+
+    document_id: int
+    score: float = 0.0
+
+
+class Scored(msgspec.Struct, frozen=True, gc=False):
+    """A hit."""
+
+    document: Located
+    score: float = 0.0
+    via: list[Via] | None = None
+
+
+class Applied(msgspec.Struct, frozen=True, gc=False):
+    """What a search really did."""
+
+    truncated: bool | None = None
+
+
+class Found(msgspec.Struct, frozen=True, gc=False):
+    """The answer to a search."""
+
+    results: list[Scored] = []
+    applied: Applied = Applied()
+
+
+class Subtree(msgspec.Struct, frozen=True):
+    """A document and all below it, in no order."""
+
+    root: Document
+    descendants: list[Document]
+    total: int
+
+
+class Embedding(msgspec.Struct, frozen=True):
+    """Whether a server can make vectors."""
+
+    can_embed: bool = False
+
+
+class Retrieval(msgspec.Struct, frozen=True):
+    """How a server can search."""
+
+    methods: list[str] = []
+
+
+class Corpus(msgspec.Struct, frozen=True):
+    """What a server holds."""
+
+    documents: int = 0
+    documents_with_vectors: int = 0
+    documents_with_token_vectors: int = 0
+    bm25_indexes: list[str] = []
+
+
+class Capabilities(msgspec.Struct, frozen=True):
+    """What a server can do, and what it holds."""
+
+    version: str = ""
+    embedding: Embedding = Embedding()
+    retrieval: Retrieval = Retrieval()
+    corpus: Corpus = Corpus()
+
+
+class Frontier(msgspec.Struct, frozen=True):
+    """How many documents a subtree holds."""
+
+    nodes_total: int
+
+
+class View(msgspec.Struct, frozen=True):
+    """What a token may do with a document."""
+
+    can_write: bool | None = None
+
+
+class Created(msgspec.Struct, frozen=True):
+    """A document that was written."""
+
+    id: int
+    updated_at: str | None = None
+
+
+class Chunk(msgspec.Struct, frozen=True):
+    """A piece of a document that was cut up."""
+
+    document_id: int
+
+
+class Chunked(msgspec.Struct, frozen=True):
+    """The pieces of a document."""
+
+    chunks: list[Chunk] = []
+
+
+class Index(msgspec.Struct, frozen=True):
+    """A BM25 index."""
+
+    name: str

@@ -1,0 +1,77 @@
+"""One thread with an event loop, in which everything that is asked of servers runs.
+
+The rest of the program is synchronous or has a loop of its own (the screen's): it waits here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Coroutine, Generator, Iterator
+from concurrent.futures import Future, TimeoutError
+from functools import cache
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+W = TypeVar("W")
+_BEAT = 0.1  # seconds of waiting after which the one who waits is asked whether to go on
+
+
+def run(asked: Coroutine[Any, Any, T]) -> T:
+    """What a coroutine returns or raises. Not to be called from within the thread itself."""
+    return submit(asked).result()
+
+
+def submit(asked: Coroutine[Any, Any, T]) -> Future[T]:
+    """A coroutine under way; cancelling the future cancels what it asks."""
+    return asyncio.run_coroutine_threadsafe(asked, _loop())
+
+
+def wait(asked: Coroutine[Any, Any, T], waiting: W) -> Generator[W, None, T]:
+    """What a coroutine returns or raises; yields `waiting` again and again until then.
+
+    Closing the generator cancels what is asked.
+    """
+    future = submit(asked)
+    try:
+        while True:
+            try:
+                return future.result(_BEAT)
+            except TimeoutError:
+                if future.done():  # then it was a time limit of what was asked
+                    raise
+            yield waiting
+    finally:
+        future.cancel()
+
+
+def iterate(items: AsyncGenerator[T], waiting: T) -> Iterator[T]:
+    """The items as they come, and `waiting` again and again while none does.
+
+    Closing the iterator ends what the items come from.
+    """
+    try:
+        while (item := (yield from wait(_next(items), waiting))) is not None:
+            yield item
+    finally:
+        submit(_close(items))
+
+
+async def _next(items: AsyncGenerator[T]) -> T | None:
+    return await anext(items, None)
+
+
+async def _close(items: AsyncGenerator[Any]) -> None:
+    while True:
+        try:
+            await items.aclose()
+            return
+        except RuntimeError:  # its last step is still being cancelled
+            await asyncio.sleep(0)
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="jmfts", daemon=True).start()
+    return loop

@@ -1,0 +1,57 @@
+"""The servers that tests speak to: one without a model and one with, each started at first need.
+
+All tests of this folder run in one process, whatever their number: they share the servers, and each
+begins with an empty database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tau_browser.stores.jmfts.store import JmftsStore
+from tests.environments import JMFTS, environment
+from tests.jmfts.appliance import Appliance, start
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("jmfts"))
+
+
+@pytest.fixture(scope="session")
+def light_appliance() -> Iterator[Appliance]:
+    appliance = start(environment(*JMFTS))
+    yield appliance
+    appliance.stop()
+
+
+@pytest.fixture(scope="session")
+def full_appliance() -> Iterator[Appliance]:
+    appliance = start(environment(*JMFTS), embeddings=True)
+    yield appliance
+    appliance.stop()
+
+
+@pytest.fixture
+def appliance(light_appliance: Appliance) -> Appliance:
+    """A server without a model, empty."""
+    light_appliance.reset()
+    return light_appliance
+
+
+@pytest.fixture
+def full(full_appliance: Appliance) -> Appliance:
+    """A server that makes embeddings, empty."""
+    full_appliance.reset()
+    return full_appliance
+
+
+@pytest.fixture
+def store(appliance: Appliance, tmp_path: Path) -> JmftsStore:
+    """The store on the server without a model."""
+    return JmftsStore(appliance.url, appliance.token, tmp_path / "cache")
