@@ -38,7 +38,7 @@ imports: $(DEV)
 	$(BIN)/lint-imports
 
 unit: $(DEV)
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 bench: $(DEV)
 	$(BIN)/python -m tests.benchmarks $(ARGS)

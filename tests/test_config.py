@@ -189,3 +189,68 @@ def test_damaged_memory_is_no_memory(damage: str) -> None:
     assert config.remembered() == {}
     config.remember(theme="dracula")
     assert config.remembered() == {"theme": "dracula"}
+
+
+# The JMFTS server
+
+
+def configured(home: Path, **session_store: object) -> None:
+    (home / ".tau").mkdir(exist_ok=True)
+    stored = json.dumps({"session_store": session_store})
+    (home / ".tau" / "config.json").write_text(stored)
+
+
+def test_store_is_as_tau_is_told(home: Path) -> None:
+    assert config.store_name({}) == "tau"
+    for backend, name in (("file", "tau"), ("jmfts", "jmfts")):
+        configured(home, backend=backend)
+        assert config.store_name({}) == name
+    for wrong in ("x", 1, None):
+        configured(home, backend=wrong)
+        with pytest.raises(config.ConfigError, match="backend must be"):
+            config.store_name({})
+
+
+def test_connection_is_told_by_flags_then_by_tau_then_by_the_environment(
+    home: Path, tmp_path: Path
+) -> None:
+    env = {"JMFTS_API_URL": "http://env", "JMFTS_API_TOKEN": "of-env"}
+    found = config.connection(env)
+    assert (found.url, found.url_origin) == ("http://env", "$JMFTS_API_URL")
+    assert (found.token, found.token_origin) == ("of-env", "$JMFTS_API_TOKEN")
+    configured(home, url="http://config/", token="of-config", parent_id=3)
+    found = config.connection(env)
+    assert (found.url, found.token, found.parent) == ("http://config", "of-config", 3)
+    assert found.token_origin == f"session_store.token in {home / '.tau' / 'config.json'}"
+    file = tmp_path / "token"
+    file.write_text("of-file\n")
+    found = config.connection(env, url="http://flag", token_file=str(file))
+    assert (found.url, found.url_origin) == ("http://flag", "--url")
+    assert (found.token, found.token_origin) == ("of-file", f"--token-file {file}")
+    assert "of-file" not in repr(found)
+    configured(home, url="", token="")
+    assert config.connection(env).url == "http://env"
+
+
+@pytest.mark.parametrize(
+    ("stored", "why"),
+    [
+        ({"url": 1}, "session_store.url must be a string"),
+        ({"url": "http://x", "token": 1}, "session_store.token must be a string"),
+        ({"url": "http://x", "token": "t", "parent_id": "1"}, "parent_id must be a number"),
+        ({"url": "http://x", "token": "t", "parent_id": True}, "parent_id must be a number"),
+    ],
+)
+def test_settings_of_a_wrong_kind_are_errors(
+    home: Path, stored: dict[str, object], why: str
+) -> None:
+    configured(home, **stored)
+    with pytest.raises(config.ConfigError, match=why):
+        config.connection({})
+
+
+def test_session_store_that_is_no_object_is_an_error(home: Path) -> None:
+    (home / ".tau").mkdir()
+    (home / ".tau" / "config.json").write_text('{"session_store": []}')
+    with pytest.raises(config.ConfigError, match="session_store must be a JSON object"):
+        config.connection({})

@@ -47,6 +47,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     names = "TAU_HOME TAU_PORTABLE_BASE XDG_CONFIG_HOME XDG_STATE_HOME XDG_CACHE_HOME _ARGCOMPLETE"
+    names += " JMFTS_API_URL JMFTS_API_TOKEN"
     for name in names.split():
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

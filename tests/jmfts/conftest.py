@@ -12,8 +12,12 @@ from pathlib import Path
 import pytest
 
 from tau_browser.stores.jmfts.store import JmftsStore
+from tests.cli.conftest import home, run
 from tests.environments import JMFTS, environment
 from tests.jmfts.appliance import Appliance, start
+from tests.jmfts.making import Making
+
+__all__ = ["home", "run"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -52,6 +56,16 @@ def full(full_appliance: Appliance) -> Appliance:
 
 
 @pytest.fixture
-def store(appliance: Appliance, tmp_path: Path) -> JmftsStore:
+def store(appliance: Appliance, tmp_path: Path) -> Iterator[JmftsStore]:
     """The store on the server without a model."""
-    return JmftsStore(appliance.url, appliance.token, tmp_path / "cache")
+    store = JmftsStore(appliance.url, appliance.token, tmp_path / "cache")
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def making(appliance: Appliance) -> Iterator[Making]:
+    """What puts documents on the server without a model."""
+    making = Making(appliance)
+    yield making
+    making.close()

@@ -33,6 +33,9 @@ class Making:
             trust_env=False,
         )
 
+    def close(self) -> None:
+        self._http.close()
+
     def request(self, method: str, path: str, **options: Any) -> Any:
         """What the server answers to a request that must succeed."""
         answer = self._http.request(method, path, **options)

@@ -18,11 +18,6 @@ from tests.jmfts.appliance import Appliance
 from tests.jmfts.making import Making, message
 
 
-@pytest.fixture
-def making(appliance: Appliance) -> Making:
-    return Making(appliance)
-
-
 def listed(store: JmftsStore) -> list[Listed]:
     return [item for item in store.scan() if isinstance(item, Listed)]
 

@@ -95,6 +95,10 @@ class JmftsStore:
         """What the server is, can do and holds. Raises JmftsError."""
         return thread.run(self.client.capabilities())
 
+    def close(self) -> None:
+        """Let go of the connections."""
+        thread.run(self.client.close())
+
     def remember(self) -> None:
         """Nothing to do: what was read is kept when it is read."""
 
