@@ -11,7 +11,7 @@ from tau_browser.model.columns import PREVIOUS_KEY, Bools, Codes, Flag, Int32s
 from tau_browser.model.payload import Record
 from tau_browser.model.session import Session
 from tau_browser.model.state import State
-from tau_browser.model.tree import NOWHERE
+from tau_browser.model.tree import NOWHERE, is_foreign
 
 ANCHORS = ("compaction", "elide")
 """Kinds that drop what stands before them from the context."""
@@ -72,6 +72,10 @@ def states(session: Session, place: int) -> Codes:
         state[below] = State.DETACHED
     state[(flags & Flag.INCOMPLETE) != 0] = State.INCOMPLETE
     _share_state_of_what_they_follow(state, session.columns.parent == PREVIOUS_KEY)
+    if not session.is_nested:
+        for at in np.flatnonzero(is_foreign(session.columns, session.kinds)).tolist():
+            if (over := int(tree.parent[at])) != NOWHERE:
+                state[at] = state[over]  # it belongs to what it hangs under
     return state
 
 

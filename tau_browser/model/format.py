@@ -17,7 +17,7 @@ from tau_browser.model.columns import PREVIOUS, Columns, Flag, Names
 from tau_browser.model.diagnostic import Diagnostic, Severity
 from tau_browser.model.heads import Head, decode_record, head_of
 from tau_browser.model.payload import Record
-from tau_browser.model.tree import NOWHERE
+from tau_browser.model.tree import NOWHERE, is_foreign
 
 Links = list[tuple[int, Any]]
 """What heads told that only the whole log can settle: (place of the record, `Head.link`)."""
@@ -85,8 +85,7 @@ class Format:
 
         Moves and namespaced kinds never count; nor does an entry that nothing can refer to.
         """
-        foreign = [kind for kind in kinds if ":" in kind]
-        excluded = kinds.where(columns.kind, "navigate", *foreign)
+        excluded = kinds.where(columns.kind, "navigate") | is_foreign(columns, kinds)
         excluded |= (columns.flags & (Flag.INCOMPLETE | Flag.NO_ID)) != 0
         places = np.flatnonzero(~excluded)
         return int(places[-1]) if len(places) else NOWHERE

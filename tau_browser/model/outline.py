@@ -92,10 +92,14 @@ def _group_sizes(tree: Tree, opens_turn: Bools, strand: Int32s, branch: Bools) -
     runs, position = tree.runs, tree.position
     size = np.ones(len(tree), np.int32)
     # a fork holds the branches that were left: what stands before the one that goes on
-    forking = [run for run, below in enumerate(runs.children) if len(below) > 1]
-    forks = np.array([runs.last(run) for run in forking], np.int32)
-    going_on = runs.start[[runs.main[run] for run in forking]] if forking else forks
+    holding = [run for run, below in enumerate(runs.children) if len(below) > 1]
+    forks = np.array([runs.last(run) for run in holding], np.int32)
+    going_on = runs.start[[runs.main[run] for run in holding]] if holding else forks
     size[forks] = position[going_on] - position[forks]
+    # where only what is foreign hangs, nothing goes on: all of it is held
+    ends = [run for run, below in enumerate(runs.children) if below and runs.main[run] == NOWHERE]
+    last = np.array([runs.last(run) for run in ends], np.int32)
+    size[last] = tree.size[last]
     # a turn reaches to the next turn of its strand, or to the end of the strand
     turns = np.flatnonzero(opens_turn)
     turns = turns[np.lexsort((position[turns], strand[turns]))]

@@ -20,7 +20,7 @@ from tau_browser.model.heads import decode_record
 from tau_browser.model.outline import Outline, nested_outline, outline_of
 from tau_browser.model.payload import Record, message_of, text_of
 from tau_browser.model.translation import is_nested, told_findings
-from tau_browser.model.tree import Tree, hierarchy_of, tree_of
+from tau_browser.model.tree import Tree, hierarchy_of, is_foreign, tree_of
 
 
 class Source(Protocol):
@@ -86,7 +86,7 @@ class Session:
     @property
     def forks(self) -> list[int]:
         """Entries at which the conversation went on in several ways, in file order."""
-        return [] if self.is_nested else self.tree.forks
+        return [] if self.is_nested else self.tree.own_forks
 
     @cached_property
     def outline(self) -> Outline:
@@ -202,7 +202,8 @@ def session_of(log: Log, source: Source) -> Session:
         tree = hierarchy_of(entries, root_id)
     else:
         leaf = log.format.leaf(entries.columns, log.kinds)
-        tree = tree_of(entries, root_id, leaf, stamps)
+        foreign = is_foreign(entries.columns, log.kinds)
+        tree = tree_of(entries, root_id, leaf, stamps, foreign)
     return Session(
         header=log.header or {},
         entries=entries,

@@ -13,7 +13,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tau_browser.model.columns import NO_KEY, PREVIOUS_KEY, Bools, Flag, Flags, Int32s
+from tau_browser.model.columns import (
+    NO_KEY,
+    PREVIOUS_KEY,
+    Bools,
+    Columns,
+    Flag,
+    Flags,
+    Int32s,
+    Names,
+)
 from tau_browser.model.entries import Entries
 
 NOWHERE = -1
@@ -28,7 +37,8 @@ class Runs:
     """The runs of a tree, in file order of their first entries.
 
     start: place of the first entry · size: entries · parent: the run it hangs under ·
-    children: the runs that hang under each, siblings by time · main: the child that goes on ·
+    children: the runs that hang under each, siblings by time · main: the child that goes on, or
+    NOWHERE · foreign: whether it is of documents that τ did not write; none goes on with such ·
     order: all runs in preorder, the branches that were left before the one that goes on.
     """
 
@@ -37,11 +47,17 @@ class Runs:
     parent: list[int]
     children: list[list[int]]
     main: list[int]
+    foreign: list[bool]
     order: list[int]
 
     def of(self, place: int) -> int:
         """The run that holds an entry."""
         return int(np.searchsorted(self.start, place, "right")) - 1
+
+    def own(self, run: int) -> list[int]:
+        """The runs under a run that are not foreign to it."""
+        below, foreign = self.children[run], self.foreign
+        return below if foreign[run] else [child for child in below if not foreign[child]]
 
     def last(self, run: int) -> int:
         """The last entry of a run: the only one that can be a fork or a tip."""
@@ -84,6 +100,12 @@ class Tree:
         return [self.runs.last(run) for run, below in children if len(below) > 1]
 
     @property
+    def own_forks(self) -> list[int]:
+        """Entries with several children that are not foreign to them, in file order."""
+        runs = range(len(self.runs.start))
+        return [self.runs.last(run) for run in runs if len(self.runs.own(run)) > 1]
+
+    @property
     def tips(self) -> list[int]:
         """Entries without children, in file order."""
         children = enumerate(self.runs.children)
@@ -118,21 +140,26 @@ class Tree:
         return int(shorter[shared[-1]]) if len(shared) else NOWHERE
 
 
-def tree_of(entries: Entries, header_id: str | None, leaf: int, stamps: Stamps) -> Tree:
+def tree_of(
+    entries: Entries, header_id: str | None, leaf: int, stamps: Stamps, foreign: Bools
+) -> Tree:
     """Link the entries. Marks ORPHAN and CYCLE in their flags: those are drawn as roots."""
-    return _tree(entries, header_id, leaf, stamps)
+    return _tree(entries, header_id, leaf, stamps, foreign)
 
 
 def hierarchy_of(entries: Entries, header_id: str | None) -> Tree:
     """Link entries that are no conversation: siblings in file order, no leaf."""
-    return _tree(entries, header_id, NOWHERE, None)
+    foreign = np.zeros(len(entries.columns), np.bool_)
+    return _tree(entries, header_id, NOWHERE, None, foreign)
 
 
-def _tree(entries: Entries, header_id: str | None, leaf: int, stamps: Stamps | None) -> Tree:
+def _tree(
+    entries: Entries, header_id: str | None, leaf: int, stamps: Stamps | None, foreign: Bools
+) -> Tree:
     parent = _parents(entries, header_id)
     _break_rings(parent, entries.columns.flags)
     _splice(parent, entries.columns.parent == PREVIOUS_KEY)
-    runs = _runs(parent, leaf, stamps)
+    runs = _runs(parent, leaf, stamps, foreign)
 
     run_sizes, run_depths = _subtree_sizes(runs), _depths(runs)
     places = np.arange(len(parent), dtype=np.int32)
@@ -152,6 +179,11 @@ def _tree(entries: Entries, header_id: str | None, leaf: int, stamps: Stamps | N
         depth=runs.spread(run_depths) + within,
         leaf=leaf,
     )
+
+
+def is_foreign(columns: Columns, kinds: Names) -> Bools:
+    """Which entries τ did not write: those of a namespaced kind."""
+    return kinds.where(columns.kind, *(kind for kind in kinds if ":" in kind))
 
 
 def _parents(entries: Entries, header_id: str | None) -> Int32s:
@@ -211,13 +243,13 @@ def _splice(parent: Int32s, aside: Bools) -> None:
     parent[moved] = end[parent[moved]]
 
 
-def _runs(parent: Int32s, leaf: int, stamps: Stamps | None) -> Runs:
+def _runs(parent: Int32s, leaf: int, stamps: Stamps | None, foreign: Bools) -> Runs:
     """`stamps`: what siblings are ordered by, or None if they stay as they are in the file."""
     n = len(parent)
     places = np.arange(n, dtype=np.int32)
     children = np.bincount(parent[parent != NOWHERE], minlength=n)
     goes_on = (parent == places - 1) & (parent != NOWHERE)
-    goes_on[1:] &= children[:-1] == 1
+    goes_on[1:] &= (children[:-1] == 1) & (foreign[1:] == foreign[:-1])
     start = np.flatnonzero(~goes_on).astype(np.int32)
     size = np.diff(np.append(start, n)).astype(np.int32)
     above = parent[start]
@@ -231,6 +263,7 @@ def _runs(parent: Int32s, leaf: int, stamps: Stamps | None) -> Runs:
         parent=run_parent,
         children=_children(run_parent),
         main=[NOWHERE] * len(run_parent),
+        foreign=foreign[start].tolist(),
         order=[],
     )
     if stamps is None:
@@ -278,7 +311,7 @@ def _choose_main(runs: Runs, leaf: int) -> None:
     """The branch that goes on at a fork holds the leaf, or else the newest entry."""
     newest = (runs.start + runs.size - 1).tolist()
     for run in _leaves_first(runs):
-        if below := runs.children[run]:
+        if below := runs.own(run):
             runs.main[run] = max(below, key=newest.__getitem__)
             newest[run] = max(newest[run], newest[runs.main[run]])
     run = runs.of(leaf) if leaf != NOWHERE else NOWHERE
