@@ -18,6 +18,7 @@ APP = "tau-browse"
 
 _QUERIES = "queries"
 _KEPT_QUERIES = 50
+_MEMORY_ACTIONS = ("search", "read", "write")
 
 
 class ConfigError(Exception):
@@ -62,6 +63,8 @@ class Settings:
     theme: str | None = None
     ascii: bool = False
     keys: dict[str, str] = field(default_factory=dict)  # verb -> keys, separated by commas
+    memory_tools: dict[str, str] = field(default_factory=dict)  # name pattern -> what it does
+    memory_folders: list[str] = field(default_factory=list)  # patterns of paths
 
 
 def tau_home(env: Mapping[str, str]) -> Home:
@@ -171,7 +174,7 @@ def settings() -> Settings:
         return Settings(path)
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: {error}; mend the file or move it away") from error
-    known = {"theme": str, "ascii": bool, "keys": dict}
+    known = {"theme": str, "ascii": bool, "keys": dict, "memory": dict}
     for name, value in stored.items():
         if name not in known:
             raise ConfigError(f"{path}: unknown setting {name!r}; known are {', '.join(known)}")
@@ -180,7 +183,8 @@ def settings() -> Settings:
     keys = stored.get("keys", {})
     if wrong := [verb for verb, value in keys.items() if not isinstance(value, str)]:
         raise ConfigError(f'{path}: keys.{wrong[0]} must be a string such as "f5" or "j,down"')
-    return Settings(path, stored.get("theme"), stored.get("ascii", False), keys)
+    tools, folders = _memory(path, stored.get("memory", {}))
+    return Settings(path, stored.get("theme"), stored.get("ascii", False), keys, tools, folders)
 
 
 def remembered() -> dict[str, Any]:
@@ -293,6 +297,22 @@ def _session_store(env: Mapping[str, str]) -> dict[str, Any]:
 
 def _tau_config_path(env: Mapping[str, str]) -> Path:
     return tau_home(env).path / "config.json"
+
+
+def _memory(path: Path, stored: dict[str, Any]) -> tuple[dict[str, str], list[str]]:
+    """The tools and the folders of memories that a person named. Raises ConfigError."""
+    tools, folders = stored.get("tools", {}), stored.get("folders", [])
+    if unknown := stored.keys() - {"tools", "folders"}:
+        named = ", ".join(sorted(unknown))
+        raise ConfigError(f"{path}: unknown setting memory.{named}; known are tools, folders")
+    if not isinstance(tools, dict) or any(does not in _MEMORY_ACTIONS for does in tools.values()):
+        raise ConfigError(
+            f"{path}: memory.tools must be names with one of {', '.join(_MEMORY_ACTIONS)}, "
+            'such as "notes_find*" = "search"'
+        )
+    if not isinstance(folders, list) or any(not isinstance(each, str) for each in folders):
+        raise ConfigError(f'{path}: memory.folders must be paths such as ["*/notes/*"]')
+    return tools, folders
 
 
 def _tau_config(env: Mapping[str, str]) -> dict[str, Any]:

@@ -24,6 +24,7 @@ _VERBS = {
     "find": "find text inside a session",
     "search": "search all sessions",
     "saved": "list the searches that were saved, and the last queries",
+    "recalls": "list what the agent recalled from its memory, and whether it used it",
     "index": "bring the index of `search` up to date, or tell what it holds",
     **change_arguments.VERBS,
     "doctor": "report what is set up, and what is wrong with it",
@@ -108,6 +109,7 @@ def _parser() -> tuple[_Parser, dict[str, _Parser]]:
     _add_find(verbs["find"])
     _add_search(verbs["search"])
     _add_saved(verbs["saved"])
+    _add_recalls(verbs["recalls"])
     _add_index(verbs["index"])
     change_arguments.add(verbs)
     verbs["completion"].add_argument("shell", choices=_SHELLS)
@@ -196,6 +198,14 @@ def _add_search(search: _Parser) -> None:
 def _add_saved(saved: _Parser) -> None:
     delete = saved.add_argument("--delete", metavar="NAME", help="keep NAME no longer")
     complete_with(delete, _saved)
+
+
+def _add_recalls(recalls: _Parser) -> None:
+    ref = recalls.add_argument("ref", nargs="?", help="a session or a folder; default: all")
+    complete_with(ref, references)
+    recalls.add_argument(
+        "--format", choices=("md", "csv", "html"), help="print a report to hand on"
+    )
 
 
 def _add_index(index: _Parser) -> None:

@@ -1,0 +1,96 @@
+"""What comes after a recall, and what came before it, in a tree with branches."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from tau_browser.audit.said import Said, words_of
+from tau_browser.model.columns import Int32s
+from tau_browser.model.context import ANCHORS, fold_at
+from tau_browser.model.session import Session
+from tau_browser.model.tree import NOWHERE
+
+
+class Following:
+    """The tree of a session, asked what hangs below what."""
+
+    def __init__(self, session: Session, said: Sequence[Said]) -> None:
+        self.said = said
+        self._session = session
+        self._position: list[int] = session.tree.position.tolist()
+        self._end: list[int] = (session.tree.position + session.tree.size).tolist()
+        self._in_order = sorted(said, key=lambda each: self._position[each.place])
+        self._positions = [self._position[each.place] for each in self._in_order]
+
+    def is_below(self, place: int, above: int) -> bool:
+        """Whether an entry hangs below another, at any depth. Nothing hangs below NOWHERE."""
+        if NOWHERE in (place, above):
+            return False
+        return self._position[above] < self._position[place] < self._end[above]
+
+    def is_at_or_below(self, place: int, above: int) -> bool:
+        """The same of an entry that may be the other itself."""
+        return place == above or self.is_below(place, above)
+
+    def is_later(self, said: Said, result: int) -> bool:
+        """Whether something was said after a result, on any branch below it."""
+        return self.is_below(said.place, result)
+
+    def is_answered(self, result: int) -> bool:
+        """Whether the model said something with a result in its context."""
+        if result == NOWHERE:
+            return False
+        skip = self._position[result]
+        for said in self._below(result):
+            at = self._position[said.place]
+            if at < skip:
+                continue  # below one that did not see the result any more
+            if not self._has_anchors or result in self._context(said.place):
+                return True
+            skip = self._end[said.place]
+        return False
+
+    def in_turn(self, result: int) -> list[Said]:
+        """What was said after a result before the user spoke again."""
+        if result == NOWHERE:
+            return []
+        turn = self._session.outline.turn
+        return [said for said in self._below(result) if turn[said.place] == turn[result]]
+
+    @cached_property
+    def users(self) -> list[tuple[int, list[str]]]:
+        """What the users said: place and words of each entry, in file order."""
+        places = np.flatnonzero(self._session.is_user).tolist()
+        return [(place, words_of(self._session.text(place))) for place in places]
+
+    def users_above(self, place: int) -> list[list[str]]:
+        """The words of each user's entry on the path to an entry."""
+        return [words for user, words in self.users if self.is_below(place, user)]
+
+    def new_words(self, words: frozenset[str], call: int) -> frozenset[str]:
+        """Those of some words that nobody had said on the path to a call."""
+        left = set(words)
+        for user, spoken in self.users:
+            if self.is_below(call, user):
+                left.difference_update(spoken)
+        for said in self.said:
+            if not left:
+                break
+            if self.is_at_or_below(call, said.place):
+                left -= said.vocabulary
+        return frozenset(left)
+
+    def _below(self, place: int) -> list[Said]:
+        start = bisect_left(self._positions, self._position[place] + 1)
+        return self._in_order[start : bisect_left(self._positions, self._end[place])]
+
+    @cached_property
+    def _has_anchors(self) -> bool:
+        return bool(self._session.places_of_kind(*ANCHORS))
+
+    def _context(self, place: int) -> Int32s:
+        return fold_at(self._session, place).context

@@ -1,0 +1,159 @@
+"""Whether a hit was used: what the model said after it, held against what it was shown.
+
+The rules, strongest first. Only what hangs below the result counts as later, on any branch.
+
+- **cited**: its id ("[doc 4]") or its title, letter by letter. A title that the user or the query
+  had named, or that two documents share, says nothing.
+- **opened**: a read of it that did not fail.
+- **quoted**: a run of `quoting.QUOTE` words (the whole text, if it is shorter) that neither the
+  user nor another document nor the model itself had said before.
+- **overlapping**: rare words of it in the answer of the same turn, that nobody had said before.
+- **unused**: the model answered while the hit was in its context, and none of these holds.
+- **unknown**: it did not.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from tau_browser.audit.citations import cited_ids, names_title
+from tau_browser.audit.following import Following
+from tau_browser.audit.quoting import quotations
+from tau_browser.audit.recall import Evidence, Verdict
+from tau_browser.audit.said import Said, words_of
+from tau_browser.audit.shown import Shown
+from tau_browser.search.words import STOPWORDS
+
+_RARE = 3  # weight of shared rare words from which they count
+_LONG = 10  # letters of a word that counts twice
+_SHORT = 4  # letters that a word needs to be rare
+_MOST_EVIDENCE = 5  # of one kind, for one hit
+_UNTITLED = "(untitled)"
+
+
+def judge(
+    following: Following, shown: Sequence[Shown], reads: Sequence[tuple[int, str]]
+) -> list[list[Evidence]]:
+    """The evidence for each hit, the strongest first; its verdict is that of the first.
+
+    reads: the call entry and the document of each read that did not fail.
+    """
+    found: list[list[Evidence]] = [[] for _ in shown]
+    for part in (
+        _citations(following, shown),
+        _openings(following, shown, reads),
+        quotations(following, shown),
+        _overlaps(following, shown),
+    ):
+        for at, evidence in part:
+            same_kind = sum(one.verdict is evidence.verdict for one in found[at])
+            if same_kind < _MOST_EVIDENCE:
+                found[at].append(evidence)
+    order = list(Verdict)
+    return [sorted(each, key=lambda one: order.index(one.verdict)) for each in found]
+
+
+def verdict_of(following: Following, shown: Shown, evidence: Sequence[Evidence]) -> Verdict:
+    """The verdict on a hit."""
+    if evidence:
+        return evidence[0].verdict
+    return Verdict.UNUSED if following.is_answered(shown.result) else Verdict.UNKNOWN
+
+
+def _citations(following: Following, shown: Sequence[Shown]) -> Iterator[tuple[int, Evidence]]:
+    of_document: dict[str, list[int]] = defaultdict(list)
+    of_title: dict[str, list[int]] = defaultdict(list)
+    for at, each in enumerate(shown):
+        of_document[each.hit.document].append(at)
+        of_title[each.hit.title].append(at)
+    everything = "\0".join(passage.text for said in following.said for passage in said.passages)
+    titles = [
+        title
+        for title, hits in of_title.items()
+        if title not in ("", _UNTITLED)
+        and title in everything
+        and len({shown[at].document for at in hits}) == 1
+    ]
+    for said in following.said:
+        for passage in said.passages:
+            for document in cited_ids(passage.text):
+                for at in of_document.get(document, ()):
+                    if following.is_later(said, shown[at].result):
+                        words = (f"doc {document}",)
+                        yield at, Evidence(Verdict.CITED, said.place, passage.part, words)
+            for title in titles:
+                if title not in passage.text or not names_title(passage.text, title):
+                    continue
+                for at in of_title[title]:
+                    if following.is_later(said, shown[at].result) and not _is_named_before(
+                        following, shown[at], said
+                    ):
+                        yield at, Evidence(Verdict.CITED, said.place, passage.part, (title,))
+
+
+def _is_named_before(following: Following, shown: Shown, said: Said) -> bool:
+    """Whether the title was the user's or the query's own word."""
+    title = words_of(shown.hit.title)
+    if shown.query.issuperset(title):
+        return True
+    wanted = " ".join(title)
+    return any(wanted in " ".join(words) for words in following.users_above(said.place))
+
+
+def _openings(
+    following: Following, shown: Sequence[Shown], reads: Sequence[tuple[int, str]]
+) -> Iterator[tuple[int, Evidence]]:
+    for place, document in reads:
+        for at, each in enumerate(shown):
+            if each.hit.document == document and following.is_below(place, each.result):
+                yield at, Evidence(Verdict.OPENED, place, "arguments", (document,))
+
+
+def _overlaps(following: Following, shown: Sequence[Shown]) -> Iterator[tuple[int, Evidence]]:
+    by_result: dict[int, list[int]] = defaultdict(list)
+    for at, each in enumerate(shown):
+        by_result[each.result].append(at)
+    for result, hits in by_result.items():
+        answers = following.in_turn(result)
+        if not answers:
+            continue
+        said_words = frozenset().union(*(said.vocabulary for said in answers))
+        for at in hits:
+            hit = shown[at]
+            elsewhere = [
+                shown[other].vocabulary for other in hits if shown[other].document != hit.document
+            ]
+            terms = _rare(said_words & hit.vocabulary) - hit.query
+            terms = terms.difference(*elsewhere)
+            if _weight(terms) < _RARE:
+                continue
+            terms = following.new_words(terms, hit.call)
+            for said in answers:
+                if _weight(shared := terms & said.vocabulary) >= _RARE:
+                    part = _part_with(said, shared)
+                    words = tuple(sorted(shared))
+                    yield at, Evidence(Verdict.OVERLAPPING, said.place, part, words)
+
+
+def _rare(words: Iterable[str]) -> frozenset[str]:
+    """Words that could be told apart: no function words, none too short unless it is a number."""
+    return frozenset(
+        word
+        for word in words
+        if word not in STOPWORDS and (len(word) >= _SHORT or (len(word) > 1 and word.isdigit()))
+    )
+
+
+def _weight(words: Iterable[str]) -> int:
+    """How much shared words say: numbers, names with digits and long words count twice."""
+    return sum(
+        2 if len(word) >= _LONG or (len(word) > 2 and any(map(str.isdigit, word))) else 1
+        for word in words
+    )
+
+
+def _part_with(said: Said, shared: frozenset[str]) -> str:
+    """The part of an entry that holds most of some words."""
+    counts = [len(shared.intersection(words)) for words in said.words]
+    return said.passages[counts.index(max(counts))].part

@@ -1,0 +1,128 @@
+"""What the model said, entry by entry: its texts, its thinking and its tool calls, and their words.
+
+One pass over the assistant entries of a session; all that the audit compares is in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from tau_browser.model.heads import decode_record
+from tau_browser.model.payload import Call, Text, Thinking, blocks_of, lines_of
+from tau_browser.model.session import Session, records_at
+from tau_browser.search.folding import fold_case
+
+# A character of a script without spaces is a word of its own: runs of them are compared as well.
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]|[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A text that the model said. part: "text", "thinking" or "arguments"."""
+
+    part: str
+    text: str
+
+
+class Said:
+    """An assistant entry that says something."""
+
+    def __init__(self, place: int, calls: list[Call], said: list[tuple[str, str]]) -> None:
+        self.place = place
+        self.calls = calls
+        self._said = said
+
+    @cached_property
+    def passages(self) -> list[Passage]:
+        """Its texts, in order, the arguments of its calls last."""
+        arguments = ["\n".join(lines_of(call.arguments)) for call in self.calls]
+        spoken = [Passage(part, text) for part, text in self._said]
+        return [*spoken, *(Passage("arguments", text) for text in arguments)]
+
+    @cached_property
+    def words(self) -> list[list[str]]:
+        """The words of each passage."""
+        return [words_of(passage.text) for passage in self.passages]
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """The words of all of them."""
+        return frozenset().union(*self.words)
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text, in one case and form."""
+    return _WORD.findall(text.lower() if text.isascii() else fold_case(text))
+
+
+def word_spans(text: str) -> tuple[list[str], list[tuple[int, int]]]:
+    """The words of a text and where each stands in it. Folding moves characters: each word is
+    folded by itself here, which for all but a few signs gives the same words."""
+    found = list(_WORD.finditer(text))
+    return [fold_case(each[0]) for each in found], [each.span() for each in found]
+
+
+def said_in(session: Session) -> list[Said]:
+    """All that the model said in a session, in file order, without entries that say nothing."""
+    columns = session.columns
+    places = np.flatnonzero(session.roles.where(columns.role, "assistant")).astype(np.int32)
+    raws = records_at(session.source, columns, places)
+    found = (_said(place, raw) for place, raw in zip(places.tolist(), raws, strict=True))
+    return [said for said in found if said is not None]
+
+
+class _Block(msgspec.Struct, gc=False):
+    type: str
+    text: str = ""
+    thinking: str = ""
+    id: str = ""
+    name: str = ""
+    arguments: Any = None
+
+
+class _Message(msgspec.Struct, gc=False):
+    content: list[_Block]
+
+
+class _Record(msgspec.Struct, gc=False):
+    message: _Message
+
+
+_decode = msgspec.json.Decoder(_Record).decode
+
+
+def _said(place: int, raw: bytes) -> Said | None:
+    try:
+        blocks = _decode(raw).message.content
+    except (msgspec.DecodeError, RecursionError):
+        return _oddly_said(place, raw)
+    calls, said = [], []
+    for block in blocks:
+        if block.type == "toolCall":
+            calls.append(Call(block.id, block.name, block.arguments))
+        elif block.text:
+            said.append(("text", block.text))
+        elif block.thinking:
+            said.append(("thinking", block.thinking))
+    return Said(place, calls, said) if calls or said else None
+
+
+def _oddly_said(place: int, raw: bytes) -> Said | None:
+    """The same of a record that is not spelled as τ spells it."""
+    blocks = blocks_of(decode_record(raw))
+    calls = [block for block in blocks if isinstance(block, Call)]
+    said = list(_spoken(blocks))
+    return Said(place, calls, said) if calls or said else None
+
+
+def _spoken(blocks: list[Any]) -> Iterator[tuple[str, str]]:
+    for block in blocks:
+        if isinstance(block, Text | Thinking) and block.text:
+            yield ("text" if isinstance(block, Text) else "thinking"), block.text

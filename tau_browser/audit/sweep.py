@@ -1,0 +1,74 @@
+"""Which session files may hold a call of a memory's tool, judged by their bytes alone.
+
+Sound, never exact: a file without any of the words that the table of tools asks for, in any case,
+and without an escape that could spell a letter of them, holds no such call.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator, Sequence
+
+from tau_browser.audit.tools import ToolTable
+from tau_browser.search.candidates import ripgrep
+
+_OPTIONS = (
+    "--no-config --text --encoding none --no-mmap --no-ignore --hidden --ignore-case --null"
+    " --files-with-matches --no-messages"
+)
+_SPELLED_OTHERWISE = r"\\u00[2-7]"
+_MOST_ARGUMENTS = 1 << 18  # bytes of paths for one process
+_CHUNK = 1 << 20
+
+
+def may_recall(paths: Sequence[str], tools: ToolTable) -> set[str]:
+    """Those of some files that must be looked into. Files that cannot be read are among them:
+    whoever reads them says why."""
+    words = tools.literals
+    if not words:
+        return set(paths)
+    program = ripgrep()
+    if program is None:
+        return {path for path in paths if _holds(path, words)}
+    pattern = "|".join([*map(re.escape, words), _SPELLED_OTHERWISE])
+    found = {path for chunk in _chunks(paths) for path in _found(program, pattern, chunk)}
+    return found | {path for path in paths if not os.access(path, os.R_OK)}
+
+
+def _found(program: str, pattern: str, paths: Sequence[str]) -> Iterator[str]:
+    command = [program, *_OPTIONS.split(), "--regexp", pattern, "--", *paths]
+    run = subprocess.run(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    yield from map(os.fsdecode, filter(None, run.stdout.split(b"\0")))
+
+
+def _holds(path: str, words: Sequence[str]) -> bool:
+    pattern = re.compile("|".join([*map(re.escape, words), _SPELLED_OTHERWISE]).encode(), re.I)
+    longest = max(map(len, words)) + len(_SPELLED_OTHERWISE)
+    tail = b""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            while data := file.read(_CHUNK):
+                if pattern.search(tail + data):
+                    return True
+                tail = data[-longest:]
+    except OSError:
+        return True
+    return False
+
+
+def _chunks(paths: Sequence[str]) -> Iterator[list[str]]:
+    """Paths for one process each: a command line has a length."""
+    chunk: list[str] = []
+    size = 0
+    for path in paths:
+        size += len(os.fsencode(path)) + 1
+        if size > _MOST_ARGUMENTS and chunk:
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(path)
+    if chunk:
+        yield chunk

@@ -1,0 +1,146 @@
+"""`tau-browse recalls [REF]`: what was recalled, and whether it was used.
+
+JSON: {"recalls": [recall], "ghosts", "totals", "sessions", "projects", "documents", "coverage"}
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+from tau_browser import config
+from tau_browser.audit.context import with_context
+from tau_browser.audit.recall import Judged, Recall, SessionAudit
+from tau_browser.audit.records import (
+    document_records,
+    ghost_record,
+    recall_record,
+    session_record,
+    totals_record,
+)
+from tau_browser.audit.report import FORMATS, LEGEND, evidence_text, latency_text, settings_text
+from tau_browser.audit.session_audit import audit_session, hits_of
+from tau_browser.audit.store_audit import StoreAudit, whole_audit
+from tau_browser.audit.tools import ToolTable
+from tau_browser.audit.totals import by_project, documents_of, totals_of
+from tau_browser.cli import places
+from tau_browser.cli.output import Printer, print_json, shown_time
+from tau_browser.cli.show import load
+from tau_browser.model.session import Session
+from tau_browser.model.text import counted
+
+_QUERY_LENGTH = 60
+
+
+def run(args: argparse.Namespace, printer: Printer) -> int:
+    """Print the recalls of a session or of a store. Raises Failure, ConfigError, StoreError."""
+    settings = config.settings()
+    tools = ToolTable.extended(settings.memory_tools, settings.memory_folders)
+    session = None
+    target = None if args.ref is None else places.target(args, args.ref)
+    if target is not None and target.path is not None:
+        session = load(target)
+        found = with_context(session, audit_session(target.path, session, tools), tools)
+        audit = StoreAudit([found])
+    else:
+        store = places.store(args) if target is None else target.store
+        audit = whole_audit(store, config.cache_folder(), tools)
+    if args.format:
+        print(FORMATS[args.format](audit.audits), end="")
+    elif args.json:
+        print_json(_as_json(audit, session, tools))
+    else:
+        _print(audit, printer, whole=session is not None)
+    return 0 if any(each.recalls for each in audit.audits) else 1
+
+
+def _as_json(audit: StoreAudit, session: Session | None, tools: ToolTable) -> dict[str, Any]:
+    audits = audit.audits
+    return {
+        "recalls": _recalls(audits, session, tools),
+        "ghosts": [ghost_record(one, ghost) for one in audits for ghost in one.ghosts],
+        "totals": totals_record(totals_of(audits)),
+        "sessions": map(session_record, audits),
+        "projects": [
+            {"cwd": cwd or None} | totals_record(totals)
+            for cwd, totals in by_project(audits).items()
+        ],
+        "documents": document_records(documents_of(audits)),
+        "coverage": {
+            "sessions": len(audits),
+            "unreadable": [{"path": item.path, "reason": item.reason} for item in audit.unreadable],
+        },
+    }
+
+
+def _recalls(
+    audits: list[SessionAudit], session: Session | None, tools: ToolTable
+) -> Iterator[dict[str, Any]]:
+    for audit in audits:
+        texts = {} if session is None else hits_of(session, audit.recalls, tools)
+        for recall in audit.recalls:
+            yield recall_record(audit, recall, texts.get(recall.number))
+
+
+def _print(audit: StoreAudit, printer: Printer, *, whole: bool) -> None:
+    for one in audit.audits:
+        if not one.recalls:
+            continue
+        if not whole:
+            printer.line(f"{one.session[:8]}  {one.title or one.path}")
+        for recall in one.recalls:
+            _print_recall(one, recall, printer)
+        for ghost in one.ghosts:
+            entry = one.entry_ids.get(ghost.place, "")
+            printer.line(f"  entry {entry} cites doc {ghost.document}, which was never shown")
+        printer.line()
+    for item in audit.unreadable:
+        printer.line(f"not audited: {item.path}: {item.reason}")
+    totals = totals_of(audit.audits)
+    parts = [counted(totals.recalls, "recall")]
+    parts += [f"{totals.empty:,} empty", f"{totals.failed:,} failed"]
+    parts.append(f"{totals.used:,} of {counted(totals.hits, 'hit')} used")
+    parts.append(f"{totals.unused:,} unused (about {counted(totals.unused_tokens, 'token')})")
+    parts += [f"{totals.unknown:,} unknown", f"{totals.stale:,} stale"]
+    if not whole:
+        parts.append(f"{totals.silent:,} of {counted(totals.sessions, 'session')} never recalled")
+    if totals.weak:
+        parts.append(f"{totals.weak:,} reads of files that may be a memory's")
+    printer.line(", ".join(parts))
+    printer.line(LEGEND)
+
+
+def _print_recall(audit: SessionAudit, recall: Recall, printer: Printer) -> None:
+    asked = recall.query or (f"doc {recall.document}" if recall.document else "")
+    shown = asked if len(asked) <= _QUERY_LENGTH else f"{asked[: _QUERY_LENGTH - 1]}…"
+    via = f" via {recall.via}" if recall.via else ""
+    head = f"{recall.number + 1}. {recall.name}{via}: {shown}" if shown else recall.name + via
+    entry = audit.entry_ids.get(recall.place, "")
+    state = "" if recall.state == "path" else recall.state
+    facts = [entry, shown_time(recall.time), state, settings_text(recall), latency_text(recall)]
+    facts.append(recall.outcome.value)
+    printer.line(f"{head}  ({', '.join(fact for fact in facts if fact)})")
+    if recall.error:
+        printer.line(f"     {recall.error}")
+    rows = [_hit_cells(recall, hit) for hit in recall.hits]
+    if rows:
+        printer.table(rows, right=[1])
+    for finding in recall.findings:
+        printer.line(f"     {finding.trouble.value}: {finding.text}")
+
+
+def _hit_cells(recall: Recall, hit: Judged) -> list[str]:
+    score = "" if hit.score is None else f"{hit.score:.3f} {recall.scale}".rstrip()
+    in_context = "already in context" if (hit.in_context or -1) >= 0 else ""
+    document = f"doc {hit.document}" if hit.document else ""
+    return [
+        "    ",
+        f"{hit.rank}",
+        hit.verdict.value,
+        document,
+        hit.title,
+        score,
+        evidence_text(hit)[:_QUERY_LENGTH],
+        in_context,
+    ]

@@ -1,0 +1,48 @@
+"""Shared runs of words against a model that tries every pair of places."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tau_browser.audit.runs import SEED, Run, shared_runs, words_in
+
+WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "e", "f"]), max_size=25)
+TEXTS = st.lists(WORDS, max_size=4)
+
+
+def naive(one: list[list[str]], other: list[list[str]]) -> list[Run]:
+    found = []
+    for left, text in enumerate(one):
+        for at in range(len(text)):
+            for right, twin in enumerate(other):
+                for start in range(len(twin)):
+                    if at and start and text[at - 1] == twin[start - 1]:
+                        continue  # it began before
+                    n = 0
+                    while text[at + n : at + n + 1] == twin[start + n : start + n + 1] != []:
+                        n += 1
+                    if n >= SEED:
+                        found.append(Run(left, at, right, start, n))
+    return sorted(found)
+
+
+@given(TEXTS, TEXTS)
+def test_all_longest_runs_are_found(one: list[list[str]], other: list[list[str]]) -> None:
+    assert shared_runs(words_in(one, 1), words_in(other, 2)) == naive(one, other)
+
+
+def test_words_that_are_everywhere_are_left_out() -> None:
+    many = [["x"] * 5000]
+    assert shared_runs(words_in(many, 1), words_in(many, 2)) == []
+
+
+@given(TEXTS)
+def test_texts_that_hold_some_words(texts: list[list[str]]) -> None:
+    wanted = ["a", "b", "a", "c"]
+    holds = [
+        at
+        for at, text in enumerate(texts)
+        if any(text[i : i + SEED] == wanted for i in range(len(text)))
+    ]
+    assert words_in(texts, 1).places_of(wanted) == holds
