@@ -11,6 +11,7 @@ import pytest
 from tests.conftest import DATA
 
 SESSION = str(DATA / "tau" / "02-forked-tree.jsonl")
+RECALL = str(DATA / "tau" / "20-recall-file-backed.jsonl")
 SCREEN = {"textual", "rich", "httpx"}
 HEAVY = SCREEN | {"numpy", "msgspec", "regex", "asyncio", "argcomplete", "platformdirs"}
 
@@ -36,7 +37,7 @@ def test_help_costs_next_to_nothing(argv: list[str], tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "argv",
-    [["ls", SESSION], ["show", SESSION], ["find", SESSION, "jmfts"]],
+    [["ls", SESSION], ["show", SESSION], ["find", SESSION, "jmfts"], ["recalls", RECALL]],
     ids=lambda argv: argv[0],
 )
 @pytest.mark.parametrize("options", [[], ["--json"]], ids=["people", "json"])
@@ -47,7 +48,7 @@ def test_printing_needs_no_screen(argv: list[str], options: list[str], tmp_path:
 def test_rooms_below_the_screen_do_not_import_it(tmp_path: Path) -> None:
     code = """
 import pkgutil, importlib
-for room in ("model", "stores", "search", "actions"):
+for room in ("model", "stores", "search", "audit", "actions"):
     package = importlib.import_module(f"tau_browser.{room}")
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         if not module.name.startswith("tau_browser.stores.jmfts"):  # it speaks HTTP

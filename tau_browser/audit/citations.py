@@ -9,7 +9,6 @@ _NUMBERS = r"#?\d{1,18}(?:\s*(?:,|;|/|&|and|or)\s*(?:docs?\s+)?#?\d{1,18})*"
 _NAMED = re.compile(rf"\b(?:docs?[\s#:]{{0,3}}|documents? #)({_NUMBERS})\b", re.IGNORECASE)
 _BRACKETED = re.compile(rf"\[docs?\s({_NUMBERS})\]", re.IGNORECASE)
 _NUMBER = re.compile(r"\d{1,18}")
-_MAY_NAME = re.compile(r"doc|Doc|DOC")
 _SPECIAL = re.compile(r"[\d._/:#-]|[a-z][A-Z]")
 _LEAST = 8  # characters of a title of several words
 _LEAST_WORD = 5  # characters of a title of one
@@ -27,7 +26,7 @@ def bracketed_ids(text: str) -> list[str]:
 
 
 def _ids(pattern: re.Pattern[str], text: str) -> list[str]:
-    if not _MAY_NAME.search(text):
+    if "doc" not in text and "Doc" not in text and "DOC" not in text:
         return []
     found = (number for match in pattern.finditer(text) for number in _NUMBER.findall(match[1]))
     return list(dict.fromkeys(found))

@@ -58,14 +58,32 @@ class Following:
         """What was said after a result before the user spoke again."""
         if result == NOWHERE:
             return []
-        turn = self._session.outline.turn
-        return [said for said in self._below(result) if turn[said.place] == turn[result]]
+        end = self._end[result]
+        at = bisect_left(self._user_positions, self._position[result])
+        found: list[Said] = []
+        start = self._position[result]
+        while start < end:
+            # as far as the next user's entry, and on after all that hangs below it
+            user = self._user_positions[at] if at < len(self._user_positions) else end
+            found += self._between(start, min(user, end))
+            start = max(start, self._user_ends[at]) if user < end else end
+            at = bisect_left(self._user_positions, start)
+        return found
 
     @cached_property
     def users(self) -> list[tuple[int, list[str]]]:
         """What the users said: place and words of each entry, in file order."""
         places = np.flatnonzero(self._session.is_user).tolist()
         return [(place, words_of(self._session.text(place))) for place in places]
+
+    @cached_property
+    def _user_positions(self) -> list[int]:
+        return sorted(self._position[place] for place in np.flatnonzero(self._session.is_user))
+
+    @cached_property
+    def _user_ends(self) -> list[int]:
+        order: list[int] = self._session.tree.order.tolist()
+        return [self._end[order[at]] for at in self._user_positions]
 
     def users_above(self, place: int) -> list[list[str]]:
         """The words of each user's entry on the path to an entry."""
@@ -85,8 +103,13 @@ class Following:
         return frozenset(left)
 
     def _below(self, place: int) -> list[Said]:
-        start = bisect_left(self._positions, self._position[place] + 1)
-        return self._in_order[start : bisect_left(self._positions, self._end[place])]
+        return self._between(self._position[place] + 1, self._end[place])
+
+    def _between(self, start: int, end: int) -> list[Said]:
+        """What was said at some positions of the tree's preorder."""
+        return self._in_order[
+            bisect_left(self._positions, start) : bisect_left(self._positions, end)
+        ]
 
     @cached_property
     def _has_anchors(self) -> bool:

@@ -24,29 +24,25 @@ def quotations(following: Following, shown: Sequence[Shown]) -> Iterator[tuple[i
     """The quotations of each hit, by its number. Where two documents say the same, it cannot be
     told which was quoted: to both it is shared words and no more."""
     spoken = _Spoken(following)
-    users = following.users
-    runs = spoken.runs([*(each.words for each in shown), *(words for _, words in users)])
-    for passage, some in runs.items():
-        said = spoken.said(passage)
-        of_hits = [
-            run
-            for run in some
-            if run.other < len(shown) and following.is_later(said, shown[run.other].result)
-        ]
-        of_users = [
-            run
-            for run in some
-            if run.other >= len(shown)
-            and following.is_below(said.place, users[run.other - len(shown)][0])
-        ]
-        for run in of_hits:
+    of_hits: dict[int, list[Run]] = defaultdict(list)
+    for run in spoken.runs([each.words for each in shown]):
+        if following.is_later(spoken.said(run.one), shown[run.other].result):
+            of_hits[run.one].append(run)
+    long = {
+        passage: [run for run in runs if spoken.weight(run) >= _needed(shown[run.other])]
+        for passage, runs in of_hits.items()
+    }
+    of_users = spoken.runs_of_users([passage for passage, runs in long.items() if runs])
+    for passage, runs in long.items():
+        for run in runs:
             hit = shown[run.other]
-            if run.length < _needed(hit) or not _is_new(run, of_users):
+            others = [one for one in of_hits[passage] if shown[one.other].document != hit.document]
+            if not _is_new(run, of_users[passage]):
                 continue
             if spoken.share_before(run, hit.call) >= _SAID_BEFORE:
                 continue
-            others = [one for one in of_hits if shown[one.other].document != hit.document]
             verdict = Verdict.QUOTED if _is_new(run, others) else Verdict.OVERLAPPING
+            said = spoken.said(passage)
             yield run.other, Evidence(verdict, said.place, *spoken.quotation(run))
 
 
@@ -62,12 +58,27 @@ class _Spoken:
         """The entry of a passage."""
         return self._passages[passage][0]
 
-    def runs(self, texts: Sequence[Sequence[str]]) -> dict[int, list[Run]]:
-        """By passage: the runs of words that it shares with some texts."""
+    def runs(self, texts: Sequence[Sequence[str]]) -> list[Run]:
+        """The runs of words that the passages share with some texts."""
+        return shared_runs(self._words, words_in(texts, 2))
+
+    def runs_of_users(self, passages: Sequence[int]) -> dict[int, list[Run]]:
+        """By passage: the runs that it shares with what a user had said before."""
         found: dict[int, list[Run]] = defaultdict(list)
-        for run in shared_runs(self._words, words_in(texts, 2)):
-            found[run.one].append(run)
+        if not passages:
+            return found
+        users = self._following.users
+        some = words_in([self._words.texts[passage] for passage in passages], 1)
+        for run in shared_runs(some, words_in([words for _, words in users], 2)):
+            passage = passages[run.one]
+            if self._following.is_below(self.said(passage).place, users[run.other][0]):
+                found[passage].append(run)
         return found
+
+    def weight(self, run: Run) -> float:
+        """The words of a run. Single signs, such as those of scripts without spaces, are half."""
+        words = self._of(run)
+        return len(words) - sum(len(word) == 1 for word in words) / 2
 
     def quotation(self, run: Run) -> tuple[str, tuple[str, ...]]:
         """The part of an entry that a run stands in, and its words."""
@@ -76,16 +87,13 @@ class _Spoken:
 
     def share_before(self, run: Run, call: int) -> float:
         """How much of a run the model itself had said by the time of a call."""
-        words = self._of(run)
-        starts = range(min(len(words) - SEED + 1, _MOST_STARTS))
-        before = 0
-        for start in starts:
-            places = {
-                self.said(passage).place
-                for passage in self._words.places_of(words[start : start + SEED])
-            }
-            before += any(self._following.is_at_or_below(call, place) for place in places)
-        return before / len(starts)
+        count = min(run.length - SEED + 1, _MOST_STARTS)
+        holders = self._words.holders(run.one, run.at, count)
+        known = {
+            passage: self._following.is_at_or_below(call, self.said(passage).place)
+            for passage in set().union(*holders)
+        }
+        return sum(any(known[passage] for passage in some) for some in holders) / count
 
     def _of(self, run: Run) -> Sequence[str]:
         return self._words.texts[run.one][run.at : run.at + run.length]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +37,7 @@ class Run(NamedTuple):
     length: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Words:
     """Texts as words, one after the other. text: number of the text of each word · first: where
     each text starts · grams: one number per word, of it and those after it."""
@@ -46,11 +47,19 @@ class Words:
     first: Int64s
     grams: _UInt64s
 
-    def places_of(self, words: Sequence[str]) -> list[int]:
-        """The texts that hold these words, `SEED` of them, one after the other."""
-        gram = _grams(_numbers([words], 0))[0]
-        found: list[int] = np.unique(self.text[np.flatnonzero(self.grams == gram)]).tolist()
-        return found
+    def holders(self, text: int, at: int, count: int) -> list[set[int]]:
+        """For each of `count` grams of a text, from word `at` on: the texts that hold it."""
+        start = int(self.first[text]) + at
+        order, ordered = self.sorted_grams
+        grams = self.grams[start : start + count]
+        bounds = (np.searchsorted(ordered, grams, side).tolist() for side in ("left", "right"))
+        return [set(self.text[order[low:high]].tolist()) for low, high in zip(*bounds, strict=True)]
+
+    @cached_property
+    def sorted_grams(self) -> tuple[Int64s, _UInt64s]:
+        """The order of the grams by size, and the grams in this order."""
+        order = np.argsort(self.grams, kind="stable")
+        return order, self.grams[order]
 
 
 def words_in(texts: Sequence[Sequence[str]], side: int) -> Words:
@@ -64,7 +73,7 @@ def words_in(texts: Sequence[Sequence[str]], side: int) -> Words:
 def shared_runs(one: Words, other: Words) -> list[Run]:
     """All longest runs of at least `SEED` words that a text of one side shares with a text of the
     other, in order of the first side."""
-    at, start = _pairs(one.grams, other.grams)
+    at, start = _pairs(one.grams, *other.sorted_grams)
     if not len(at):
         return []
     diagonal = at - start
@@ -108,10 +117,8 @@ def _grams(numbers: _UInt64s) -> _UInt64s:
     return grams
 
 
-def _pairs(one: _UInt64s, other: _UInt64s) -> tuple[Int64s, Int64s]:
+def _pairs(one: _UInt64s, order: Int64s, ordered: _UInt64s) -> tuple[Int64s, Int64s]:
     """Where the same gram stands on both sides: all pairs of places."""
-    order = np.argsort(other, kind="stable")
-    ordered = other[order]
     left, right = np.searchsorted(ordered, one, "left"), np.searchsorted(ordered, one, "right")
     count = right - left
     found = np.flatnonzero((count > 0) & (count <= _MOST_PLACES))

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -20,11 +18,11 @@ from tau_browser.model.session import Session, records_at
 from tau_browser.search.folding import fold_case
 
 # A character of a script without spaces is a word of its own: runs of them are compared as well.
+_ASCII_WORDS = {code: chr(code).lower() if chr(code).isalnum() else " " for code in range(128)}
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]|[^\W_]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """A text that the model said. part: "text", "thinking" or "arguments"."""
 
     part: str
@@ -32,34 +30,53 @@ class Passage:
 
 
 class Said:
-    """An assistant entry that says something."""
+    """An assistant entry that says something. What is asked of it is worked out once."""
+
+    __slots__ = ("_passages", "_said", "_vocabulary", "_words", "calls", "place")
 
     def __init__(self, place: int, calls: list[Call], said: list[tuple[str, str]]) -> None:
         self.place = place
         self.calls = calls
         self._said = said
+        self._passages: list[Passage] | None = None
+        self._words: list[list[str]] | None = None
+        self._vocabulary: frozenset[str] | None = None
 
-    @cached_property
+    @property
     def passages(self) -> list[Passage]:
         """Its texts, in order, the arguments of its calls last."""
-        arguments = ["\n".join(lines_of(call.arguments)) for call in self.calls]
-        spoken = [Passage(part, text) for part, text in self._said]
-        return [*spoken, *(Passage("arguments", text) for text in arguments)]
+        if self._passages is None:
+            spoken = [Passage(part, text) for part, text in self._said]
+            given = [Passage("arguments", _arguments(call.arguments)) for call in self.calls]
+            self._passages = [*spoken, *given]
+        return self._passages
 
-    @cached_property
+    @property
     def words(self) -> list[list[str]]:
         """The words of each passage."""
-        return [words_of(passage.text) for passage in self.passages]
+        if self._words is None:
+            self._words = [words_of(passage.text) for passage in self.passages]
+        return self._words
 
-    @cached_property
+    @property
     def vocabulary(self) -> frozenset[str]:
         """The words of all of them."""
-        return frozenset().union(*self.words)
+        if self._vocabulary is None:
+            self._vocabulary = frozenset().union(*self.words)
+        return self._vocabulary
 
 
 def words_of(text: str) -> list[str]:
     """The words of a text, in one case and form."""
-    return _WORD.findall(text.lower() if text.isascii() else fold_case(text))
+    if text.isascii():
+        return text.translate(_ASCII_WORDS).split()
+    return _WORD.findall(fold_case(text))
+
+
+def _arguments(value: Any) -> str:
+    if isinstance(value, dict) and all(type(each) is str for each in value.values()):
+        return "\n".join(value.values())
+    return "\n".join(lines_of(value))
 
 
 def word_spans(text: str) -> tuple[list[str], list[tuple[int, int]]]:

@@ -110,7 +110,9 @@ class ToolTable:
 
     tools: tuple[tuple[str, str, Action], ...] = _KNOWN
     folders: tuple[str, ...] = _FOLDERS
-    _names: dict[str, MemoryTool | None] = field(default_factory=dict, compare=False, repr=False)
+    _names: dict[str, tuple[MemoryTool | None, str]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     @classmethod
     def extended(cls, tools: Mapping[str, str], folders: Iterable[str]) -> ToolTable:
@@ -127,19 +129,13 @@ class ToolTable:
         if name in _WRAPPERS and isinstance(given.get("name"), str):
             inner = self.asked(given["name"], given.get("arguments"))
             return None if inner is None else Asked(inner.tool, inner.name, inner.arguments, name)
-        if tool := self.named(name):
+        tool, bare = self._named(name)
+        if tool is not None:
             return Asked(tool, name, given)
-        bare = _bare(name)
         if bare == _COMMANDED and given.get("command") in _COMMANDS:
             return Asked(MemoryTool("claude-memory", _COMMANDS[given["command"]]), name, given)
         action = self._reads_memory(bare, given)
         return None if action is None else Asked(MemoryTool(FILES, action, True), name, given)
-
-    def named(self, name: str) -> MemoryTool | None:
-        """The memory's tool of this name; None if no pattern fits."""
-        if name not in self._names:
-            self._names[name] = self._look_up(name)
-        return self._names[name]
 
     @property
     def literals(self) -> list[str]:
@@ -147,12 +143,16 @@ class ToolTable:
         where a pattern is too wild to tell."""
         patterns = [pattern for pattern, _, _ in self.tools] + [*self.folders, _COMMANDED]
         found = {_literal(pattern) for pattern in patterns}
-        if "" in found:
-            return []
-        return sorted(word for word in found if not any(o in word for o in found - {word}))
+        return [] if "" in found else _needed(found)
 
-    def _look_up(self, name: str) -> MemoryTool | None:
-        spellings = {_folded(name), _bare(name)}
+    def _named(self, name: str) -> tuple[MemoryTool | None, str]:
+        """The memory's tool of this name, if a pattern fits; and the name without its server."""
+        if name not in self._names:
+            bare = _bare(name)
+            self._names[name] = self._look_up({_folded(name), bare}), bare
+        return self._names[name]
+
+    def _look_up(self, spellings: set[str]) -> MemoryTool | None:
         for pattern, system, action in self.tools:
             fits = re.compile(translate(pattern)).match
             if any(fits(spelling) for spelling in spellings):
@@ -165,15 +165,28 @@ class ToolTable:
             paths = [arguments[key] for key in _PATHS if isinstance(arguments.get(key), str)]
             return _FILE_TOOLS[bare] if any(map(self._is_in_memory, paths)) else None
         command = arguments.get("command")
-        if bare in _SHELLS and isinstance(command, str) and _SHELL_READS.search(command):
-            words = _SHELL_GAPS.split(command)
-            return Action.SEARCH if any(map(self._is_in_memory, words)) else None
-        return None
+        if bare not in _SHELLS or not isinstance(command, str):
+            return None
+        if not self._may_be_in_memory(command) or not _SHELL_READS.search(command):
+            return None
+        is_in_memory = any(map(self._is_in_memory, _SHELL_GAPS.split(command)))
+        return Action.SEARCH if is_in_memory else None
 
     def _is_in_memory(self, path: str) -> bool:
+        if not self._may_be_in_memory(path):
+            return False
         # a name alone is a file of this directory; a folder counts as what is in it
         spelled = "/" + _spelled(path).lstrip("/")
         return bool(self._in_folders(spelled) or self._in_folders(f"{spelled.rstrip('/')}/"))
+
+    def _may_be_in_memory(self, text: str) -> bool:
+        """Whether a text holds a word of any of the folders, without which no path is in one."""
+        folded = text.lower()
+        return any(word in folded for word in self._folder_words)
+
+    @cached_property
+    def _folder_words(self) -> list[str]:
+        return _needed({_literal(folder) for folder in self.folders})
 
     @cached_property
     def _in_folders(self) -> Callable[[str], object]:
@@ -193,6 +206,11 @@ def _spelled(path: str) -> str:
 def _bare(name: str) -> str:
     """A name without the server before it: mcp__notes__memory_search, notes.memory_search."""
     return _PREFIX.sub("", _folded(name))
+
+
+def _needed(words: set[str]) -> list[str]:
+    """Words without those that hold another of them."""
+    return sorted(word for word in words if not any(o in word for o in words - {word}))
 
 
 def _literal(pattern: str) -> str:

@@ -38,6 +38,14 @@ class SessionFile:
             yield Progress(done, total, self._session(source) if early else None)
         yield Progress(self._decoder.size, total, self._session(source))
 
+    def read(self) -> Session:
+        """The whole file at once, without what a person could look at meanwhile."""
+        self._decoder, self._tail = Decoder(), b""
+        self._source = source = self._open()
+        for _ in self._read_on(source):
+            pass
+        return self._session(source)
+
     def check(self) -> Change:
         try:
             now = identity_of(os.stat(self.path))
@@ -106,8 +114,4 @@ class SessionFile:
 
 def load_session(path: str) -> Session:
     """A session read to its end. Raises StoreError."""
-    session = None
-    for progress in SessionFile(path).load():
-        session = progress.session
-    assert session is not None  # the last progress always carries one
-    return session
+    return SessionFile(path).read()

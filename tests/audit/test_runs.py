@@ -38,11 +38,15 @@ def test_words_that_are_everywhere_are_left_out() -> None:
 
 
 @given(TEXTS)
-def test_texts_that_hold_some_words(texts: list[list[str]]) -> None:
-    wanted = ["a", "b", "a", "c"]
-    holds = [
-        at
-        for at, text in enumerate(texts)
-        if any(text[i : i + SEED] == wanted for i in range(len(text)))
-    ]
-    assert words_in(texts, 1).places_of(wanted) == holds
+def test_texts_that_hold_the_grams_of_another(texts: list[list[str]]) -> None:
+    words = words_in(texts, 1)
+    for text, some in enumerate(texts):
+        grams = [tuple(some[at : at + SEED]) for at in range(len(some) - SEED + 1)]
+        assert words.holders(text, 0, len(grams)) == [
+            {
+                at
+                for at, other in enumerate(texts)
+                if any(tuple(other[i : i + SEED]) == gram for i in range(len(other)))
+            }
+            for gram in grams
+        ]

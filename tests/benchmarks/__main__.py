@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import NoReturn
 
-from tests.benchmarks import reading, screen, searching, starting
+from tests.benchmarks import reading, recalls, screen, searching, starting
 from tests.benchmarks.sessions import chain, fan, forked, write_session
 from tests.benchmarks.table import Figure, print_table
 
@@ -21,11 +21,16 @@ def main() -> None:
     parser.add_argument(
         "--search", type=int, metavar="N", help="measure the search instead, over N entries"
     )
+    parser.add_argument(
+        "--recalls", type=int, metavar="N", help="measure the recall audit instead, over N entries"
+    )
     arguments = parser.parse_args()
     folder, entries = arguments.folder, arguments.entries
 
     if arguments.search:
         show(searching.figures(folder, arguments.search))
+    if arguments.recalls:
+        show(recalls.figures(folder, arguments.recalls))
     large = write_session(folder / f"forked-{entries}.jsonl", entries, forked())
     small = write_session(folder / "forked-1000.jsonl", 1000, forked())
     deep = write_session(folder / "deep-50000.jsonl", 50_000, chain)
