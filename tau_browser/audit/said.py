@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
+from tau_browser.model.format import TAU, Format
 from tau_browser.model.heads import decode_record
 from tau_browser.model.payload import Call, Text, Thinking, blocks_of, lines_of
 from tau_browser.model.session import Session, records_at
@@ -32,12 +33,12 @@ class Passage(NamedTuple):
 class Said:
     """An assistant entry that says something. What is asked of it is worked out once."""
 
-    __slots__ = ("_passages", "_said", "_vocabulary", "_words", "calls", "place")
+    __slots__ = ("_passages", "_vocabulary", "_words", "calls", "place", "spoken")
 
-    def __init__(self, place: int, calls: list[Call], said: list[tuple[str, str]]) -> None:
+    def __init__(self, place: int, calls: list[Call], spoken: list[tuple[str, str]]) -> None:
         self.place = place
         self.calls = calls
-        self._said = said
+        self.spoken = spoken
         self._passages: list[Passage] | None = None
         self._words: list[list[str]] | None = None
         self._vocabulary: frozenset[str] | None = None
@@ -46,7 +47,7 @@ class Said:
     def passages(self) -> list[Passage]:
         """Its texts, in order, the arguments of its calls last."""
         if self._passages is None:
-            spoken = [Passage(part, text) for part, text in self._said]
+            spoken = [Passage(part, text) for part, text in self.spoken]
             given = [Passage("arguments", _arguments(call.arguments)) for call in self.calls]
             self._passages = [*spoken, *given]
         return self._passages
@@ -91,8 +92,12 @@ def said_in(session: Session) -> list[Said]:
     columns = session.columns
     places = np.flatnonzero(session.roles.where(columns.role, "assistant")).astype(np.int32)
     raws = records_at(session.source, columns, places)
-    found = (_said(place, raw) for place, raw in zip(places.tolist(), raws, strict=True))
-    return [said for said in found if said is not None]
+    is_plain = session.format is TAU  # others are put into shape first
+    found = (
+        (is_plain and _said(place, raw)) or _oddly_said(place, session.format, raw)
+        for place, raw in zip(places.tolist(), raws, strict=True)
+    )
+    return [said for said in found if said.calls or said.spoken]
 
 
 class _Block(msgspec.Struct, gc=False):
@@ -116,27 +121,27 @@ _decode = msgspec.json.Decoder(_Record).decode
 
 
 def _said(place: int, raw: bytes) -> Said | None:
+    """What a record says; None if it is not spelled as τ spells it."""
     try:
         blocks = _decode(raw).message.content
     except (msgspec.DecodeError, RecursionError):
-        return _oddly_said(place, raw)
-    calls, said = [], []
+        return None
+    calls, spoken = [], []
     for block in blocks:
         if block.type == "toolCall":
             calls.append(Call(block.id, block.name, block.arguments))
         elif block.text:
-            said.append(("text", block.text))
+            spoken.append(("text", block.text))
         elif block.thinking:
-            said.append(("thinking", block.thinking))
-    return Said(place, calls, said) if calls or said else None
+            spoken.append(("thinking", block.thinking))
+    return Said(place, calls, spoken)
 
 
-def _oddly_said(place: int, raw: bytes) -> Said | None:
-    """The same of a record that is not spelled as τ spells it."""
-    blocks = blocks_of(decode_record(raw))
+def _oddly_said(place: int, shape: Format, raw: bytes) -> Said:
+    """The same of any record."""
+    blocks = blocks_of(shape.record(decode_record(raw)))
     calls = [block for block in blocks if isinstance(block, Call)]
-    said = list(_spoken(blocks))
-    return Said(place, calls, said) if calls or said else None
+    return Said(place, calls, list(_spoken(blocks)))
 
 
 def _spoken(blocks: list[Any]) -> Iterator[tuple[str, str]]:

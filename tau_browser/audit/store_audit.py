@@ -72,7 +72,7 @@ def audit_store(
         return Progress(len(sessions) - left, len(sessions), read, audit)
 
     yield progress(0, shown=True)
-    wanted = may_recall([one.path for one in new if os.path.isfile(one.path)], tools)
+    wanted = may_recall([one.path for one in new if _is_log(one.path)], tools)
     fresh: list[tuple[Identity, SessionAudit]] = []
     for read, listed in enumerate(new, 1):
         if cancelled():
@@ -118,7 +118,7 @@ def load(store: Store, path: str) -> Session:
 
 
 def _audit(store: Store, listed: Listed, wanted: set[str], tools: ToolTable) -> SessionAudit:
-    if listed.path in wanted or not os.path.isfile(listed.path):
+    if listed.path in wanted or not _is_log(listed.path):
         return audit_session(listed.path, load(store, listed.path), tools)
     header = header_of(listed.path)
     named = {name: header.get(name) for name in ("id", "cwd")}
@@ -141,9 +141,13 @@ def _titled(audit: SessionAudit, listed: Listed) -> SessionAudit:
     )
 
 
+def _is_log(path: str) -> bool:
+    """Whether a session is a file whose lines spell it as it is."""
+    return path.endswith(".jsonl") and os.path.isfile(path)
+
+
 def _state_of(listed: Listed) -> Identity:
-    try:
+    if os.path.isfile(listed.path):
         identity = identity_of(os.stat(listed.path))
-    except OSError:  # not a file: its store tells when it changed
-        return (round(listed.modified * 1000),)
-    return identity.device, identity.inode, identity.size, identity.mtime_ns
+        return identity.device, identity.inode, identity.size, identity.mtime_ns
+    return (round(listed.modified * 1000),)  # its store tells when it changed
