@@ -72,8 +72,11 @@ def _densest(marks: Sequence[Mark], width: int) -> tuple[int, set[Term]]:
     for mark in marks:
         inside[mark.term] += 1
         while mark.start - marks[first].start > width:
-            inside[marks[first].term] -= 1
+            behind = marks[first].term
+            inside[behind] -= 1
+            if not inside[behind]:
+                del inside[behind]
             first += 1
-        if len(+inside) > len(covered):
-            best, covered = marks[first].start, set(+inside)
+        if len(inside) > len(covered):
+            best, covered = marks[first].start, set(inside)
     return best, covered

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-_ROUNDS = 3
+_ROUNDS = 7
 
 Run = Callable[[], object]
 
