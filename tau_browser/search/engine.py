@@ -260,6 +260,7 @@ class Engine:
         with self._lock:
             entries = self._open_if_there()
             known = entries.reader.files() if entries else []
+            plain = entries.reader.plain_paths() if entries else set()
         waiting = unindexed.waiting(paths, known)
         as_typed = is_as_typed(asking.method)
         query = asking.query
@@ -271,6 +272,7 @@ class Engine:
             paths,
             lambda hit: as_typed or not self._is_known(hit),
             cancelled,
+            plain,
         )
         found = replace(found, scanned=tuple(places))
         if waiting and not as_typed:

@@ -3,7 +3,7 @@ an index is not there, or behind."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Container, Sequence
 from dataclasses import replace
 
 from tau_browser.search.documents import content_of
@@ -47,13 +47,15 @@ def scanned(
     paths: Sequence[str],
     is_wanted: Callable[[Scanned], bool],
     cancelled: Callable[[], bool],
+    plain: Container[str] = (),
 ) -> list[Place]:
     """Where entries of these files hold all that a query asks for and pass its filters, in order;
-    of copies, the first. Fewer if cancelled. Raises QueryError if an expression takes too long."""
+    of copies, the first. Fewer if cancelled. plain: as for `scan`. Raises QueryError if an
+    expression takes too long."""
     filtering = Filtering(query, store)
     found: dict[int, Place] = {}
     for first in range(0, len(paths), _AT_ONCE):
-        for batch in scan(query, paths[first : first + _AT_ONCE], cancelled):
+        for batch in scan(query, paths[first : first + _AT_ONCE], cancelled, plain):
             for hit in batch:
                 if filtering.passes(hit) and is_wanted(hit):
                     content = content_of(hit.record)

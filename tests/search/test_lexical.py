@@ -150,6 +150,17 @@ def test_all_the_words_come_before_some_of_them(indexed_texts: Make) -> None:
     assert scores == sorted(scores, reverse=True) and scores[0] > scores[1]
 
 
+def test_how_many_hold_all_the_words_is_exact_however_many_are_asked_for(
+    indexed_texts: Make,
+) -> None:
+    indexed = indexed_texts(*["ssh on a port"] * 5, "ssh " * 9, "a port", "nothing", "port of ssh")
+    for limit in range(1, 9):
+        matches = indexed.matches("ssh port", limit=limit)
+        assert (matches.total, matches.whole) == (8, 6)
+        found = set(ids(indexed.ids([key for key, _ in matches.hits])))
+        assert len(found) == limit and len(found & {"m5", "m6"}) == max(0, limit - 6)
+
+
 def test_phrases_must_be_there(indexed_texts: Make) -> None:
     indexed = indexed_texts("ssh port", "port of ssh", "ssh port open")
     assert set(ids(indexed.found('"ssh port" open'))) == {"m0", "m2"}
