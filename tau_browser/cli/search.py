@@ -52,7 +52,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
         by_meaning = asking.method in (Method.HYBRID, Method.VECTOR)
         remarks = refresh(engine, embedding=by_meaning, patience=_PATIENCE)
         try:
-            results = engine.reranked(_answer(engine, asking))
+            results = engine.placed(engine.reranked(_answer(engine, asking)))
         except NoIndex as error:
             raise Failure(str(error)) from error
         except QueryError as error:
@@ -187,6 +187,8 @@ def _hit(hit: Hit) -> dict[str, Any]:
         "path": hit.standing.path,
         "entry": hit.entry,
         "state": hit.state.word,
+        "subagent": hit.is_subagent,
+        "turn": {"entry": hit.turn.entry, "text": hit.turn.text} if hit.turn else None,
         "time": hit.time or None,
         "rank": hit.rank,
         "score": hit.score,
@@ -223,6 +225,7 @@ def _print(results: Results, remarks: list[str], printer: Printer) -> None:
         ranks = " ".join(f"{part.ranker} {part.rank}" for part in hit.parts) or "by a scan"
         copies = f", {counted(len(hit.also_in), 'copy')}" if hit.also_in else ""
         state = "" if hit.state.word == "path" else f", {hit.state.word}"
+        state += ", sub-agent" if hit.is_subagent else ""
         name = os.path.basename(hit.standing.path) if not hit.standing.session else ""
         session = hit.standing.session[:8] or name
         printer.line(
@@ -231,6 +234,8 @@ def _print(results: Results, remarks: list[str], printer: Printer) -> None:
         )
         marks = [(start + 4, stop + 4) for start, stop in hit.snippet.marks]
         printer.line(f"    {hit.snippet.text}", marks)
+        if hit.turn:
+            printer.line(f"    in the turn: {hit.turn.text}")
     coverage = results.coverage
     parts = [f"{results.total:,} found", f"{results.similar:,} similar"]
     parts.append(f"{len(results.hits):,} shown")

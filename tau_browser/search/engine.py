@@ -32,6 +32,7 @@ from tau_browser.search.semantic.minilm import ModelUnavailable, is_installed, l
 from tau_browser.search.semantic.rerank import Reranker
 from tau_browser.search.semantic.table import static_table
 from tau_browser.search.semantic.vector_cache import VectorCache
+from tau_browser.search.surroundings import Surroundings
 from tau_browser.stores.store import Store
 
 _VECTORS = "vectors"
@@ -56,6 +57,8 @@ class Engine:
         self.folder = index_folder(cache_folder, store)
         self._lock = threading.RLock()
         self._scoring = threading.Lock()
+        self._placing = threading.Lock()
+        self._surroundings = Surroundings(store)
         self._opened: Entries | None = None
         self._followed: dict[str, Session] = {}
         self._moment = 0  # goes on whenever the keys of entries in memory change
@@ -164,6 +167,11 @@ class Engine:
             better = self._results(asking, found, results.remarks)
             return replace(better, coverage=results.coverage)
 
+    def placed(self, results: Results, cancelled: Cancelled = _never) -> Results:
+        """The same answer, each hit with the turn that it stands in. Reads the sessions."""
+        with self._placing:
+            return replace(results, hits=self._surroundings.of(results.hits, cancelled))
+
     def coverage(self) -> Coverage:
         """What a search looks through. Raises NoIndex."""
         with self._lock:
@@ -188,6 +196,8 @@ class Engine:
 
     def close(self) -> None:
         """Let go of all files."""
+        with self._placing:
+            self._surroundings.close()
         with self._lock:
             if self._opened is not None:
                 self._opened.close()

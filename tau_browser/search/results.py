@@ -39,11 +39,21 @@ class Asking:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """The message with which a person began a turn: its id, and what it says in one safe line."""
+
+    entry: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """An entry that was found, where it stands. `rank` from 1 · `parts`: what each ranker says,
     their contributions adding up to `score`; none for what a scan found, which is not ranked ·
     `spans`: in the entry's own text, what matched; none for what was found by its meaning alone ·
-    `terms`: of the query, those that matched · `also_in`: its copies elsewhere."""
+    `terms`: of the query, those that matched · `also_in`: its copies elsewhere · `turn`: that it
+    stands in, and `is_subagent`: whether in a branch that looks like a sub-agent's; both are told
+    by `Engine.placed` alone."""
 
     store: str
     standing: Standing
@@ -57,6 +67,8 @@ class Hit:
     terms: list[str]
     snippet: Snippet
     also_in: list[Standing]
+    turn: Turn | None = None
+    is_subagent: bool = False
 
     @property
     def state(self) -> State:

@@ -56,7 +56,7 @@ _HINTS = "? keys · / find · s search all · n N hits · c model view · y copy
 @dataclass(frozen=True, slots=True)
 class _Arrival:
     """Where to go once a session is read: to the hit whose record starts at this byte, or to the
-    first (step 1) or the last (-1). filtered: only hits were shown before, so again."""
+    first (step 1) or the last (-1). filtered: only hits and what leads to them are shown."""
 
     start: int | None
     step: int
@@ -361,7 +361,8 @@ class BrowserScreen(Surgery, Screen[None]):
 
     def _start_find(self, query: str, regex: bool) -> None:
         self._find_generation += 1
-        self._found = self._arrival = None
+        if self._found is not None:  # only its hits may be shown
+            self._leave_found()
         try:
             pattern = pattern_of(query, regex=regex)
         except QueryError as error:
@@ -374,6 +375,13 @@ class BrowserScreen(Surgery, Screen[None]):
             self._note_find("")
             return
         self._find(pattern, self._find_generation)
+
+    def _leave_found(self) -> None:
+        """What a search found gives way to a find in the session, all of which is shown."""
+        self._found = self._arrival = None
+        if self._tree.filtered:
+            self._tree.show_full_history()
+        self._show_titles()
 
     def _find_again(self) -> None:
         if self._found is not None:
@@ -450,12 +458,22 @@ class BrowserScreen(Surgery, Screen[None]):
 
     def _show_chosen(self, chosen: Chosen | None) -> None:
         if chosen is not None:
-            self.show_hit(chosen.found, chosen.hit.standing.path, chosen.hit.standing.start)
+            standing = chosen.hit.standing
+            self.show_hit(chosen.found, standing.path, standing.start, filtered=True)
 
-    def show_hit(self, found: Found, path: str, start: int | None = None, step: int = 1) -> None:
+    def show_hit(
+        self,
+        found: Found,
+        path: str,
+        start: int | None = None,
+        step: int = 1,
+        *,
+        filtered: bool,
+    ) -> None:
         """Open one of the sessions found, its hits marked and the cursor on the one whose record
-        starts at a byte; without `start` on its first hit, or its last with step -1."""
-        arrival = _Arrival(start, step, self._tree.filtered)
+        starts at a byte; without `start` on its first hit, or its last with step -1. filtered:
+        only hits and what leads to them."""
+        arrival = _Arrival(start, step, filtered)
         if self._opened is None or self._opened.path != path:
             self._open(path)
         else:
@@ -500,7 +518,7 @@ class BrowserScreen(Surgery, Screen[None]):
         if self._tree.go_to_next(self._tree.hits, step):
             return
         path = found.beyond(self._opened.path, step)
-        self.show_hit(found, path, step=step)
+        self.show_hit(found, path, step=step, filtered=self._tree.filtered)
 
     def action_filter(self) -> None:
         """Only the hits and what leads to them, or everything."""
@@ -566,7 +584,7 @@ class BrowserScreen(Surgery, Screen[None]):
     def action_back(self) -> None:
         """One step back: a prompt, the filter, a find, a load, the model view, the tree, in this
         order. From what a search found, back to all that it found."""
-        if self._tree.filtered and not self._prompt.display:
+        if self._tree.filtered and self._found is None and not self._prompt.display:
             self.action_filter()
         elif self._prompt.display or self._tree.pattern is not None:
             was_found = self._found is not None

@@ -23,12 +23,13 @@ def tree_title(tree: TreeView, name: str, *remarks: str) -> str:
         seen, path = len(fold_at(session, at).context), int(session.tree.depth[at])
         return f"Model view at {safe_line(session.entry_id(at))} · {seen:,} of {path:,} entries"
     entries = counted(len(session), "entry")
-    parts = [safe_line(name), f"only hits of {entries}" if tree.filtered else entries]
+    kept = f"only hits of {entries}" if tree.filtered else entries
+    parts = [safe_line(name), *filter(None, remarks), kept]
     if forks := len(session.forks):
         parts.append(counted(forks, "fork"))
     if findings := len(session.diagnostics):
         parts.append(f"{tree.glyphs.warning} {counted(findings, 'finding')} (!)")
-    return " · ".join([*parts, *remarks])
+    return " · ".join(parts)
 
 
 def entry_title(tree: TreeView) -> str:

@@ -7,8 +7,11 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from tau_browser.model.context import subagent_heads
+from tau_browser.model.label import speaker_of
 from tau_browser.search.engine import Engine
 from tau_browser.search.fusion import DEFAULT_WEIGHTS
 from tau_browser.search.index.folder import NoIndex
@@ -306,3 +309,44 @@ def test_what_is_found_by_its_meaning_alone_is_shown_where_it_means_it(engine: E
     hits = engine.search(parse("how are conversations kept"), Method.VECTOR).hits
     assert hits and all(not hit.spans or hit.terms for hit in hits)
     assert any(hit.snippet.text.startswith("…") for hit in hits if not hit.spans)
+
+
+def test_hits_are_told_with_their_turn(engine: Engine) -> None:
+    hits = engine.placed(engine.search(parse("session"), limit=200)).hits
+    assert any(hit.turn for hit in hits)
+    for hit in hits:
+        session = load_session(hit.standing.path)
+        place = int(np.flatnonzero(session.columns.start == hit.standing.start)[0])
+        above = [int(at) for at in session.tree.path(place) if at != place]
+        asked = [at for at in above if speaker_of(session.record(at)) == "user"]
+        if speaker_of(session.record(place)) == "user" or not asked:
+            assert hit.turn is None
+        else:
+            assert hit.turn is not None and hit.turn.entry == session.entry_id(asked[-1])
+
+
+def test_hits_of_sub_agents_are_told(engine: Engine, tmp_path: Path) -> None:
+    folder = tmp_path / "sessions"
+    folder.mkdir()
+    shutil.copy(DATA / "tau" / "09-subagents-last-writer-is-a-subagent.jsonl", folder / "s.jsonl")
+    own = Engine(store_over([str(folder)], None), tmp_path / "cache")
+    own.update()
+    (path,) = folder.iterdir()
+    session = load_session(str(path))
+    heads = set(subagent_heads(session))
+    hits = own.placed(own.search(parse("kind:message"), limit=200)).hits
+    inside = {
+        session.entry_id(place)
+        for place in range(len(session))
+        if heads & set(session.tree.path(place).tolist())
+    }
+    told = {hit.entry for hit in hits if hit.is_subagent}
+    assert told and told == inside & {hit.entry for hit in hits}
+    own.close()
+
+
+def test_sessions_that_are_gone_leave_hits_as_they_are(growing: tuple[Engine, Path]) -> None:
+    engine, path = growing
+    results = engine.search(parse("needle"))
+    path.unlink()
+    assert engine.placed(results).hits == results.hits

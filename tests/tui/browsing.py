@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from pathlib import Path
 
 from textual.app import App
 from textual.pilot import Pilot
-from textual.worker import Worker
+from textual.worker import Worker, WorkerCancelled
 
 from tau_browser.config import Settings
 from tau_browser.stores.targets import Target, store_over
@@ -59,7 +60,8 @@ async def settle(pilot: Pilot[None]) -> None:
     while calm < 3:  # what was shown may have led to more, such as a new width to a new drawing
         await pilot.pause()
         running = _running(pilot.app)
-        await pilot.app.workers.wait_for_complete(running)
+        with contextlib.suppress(WorkerCancelled):  # another has taken its place
+            await pilot.app.workers.wait_for_complete(running)
         calm = 0 if running else calm + 1
 
 

@@ -245,11 +245,11 @@ async def test_a_find_takes_the_place_of_what_a_search_found(app: BrowserApp) ->
         assert isinstance(app.screen, BrowserScreen)
 
 
-async def test_the_filter_keeps_hits_and_what_leads_to_them(app: BrowserApp) -> None:
+async def test_a_hit_is_opened_among_the_others_and_what_leads_to_them(app: BrowserApp) -> None:
     async with app.run_test(size=WIDE) as pilot:
         await settle(pilot)
         await search(pilot, '"retry policy"')
-        await press(pilot, "enter", "enter", "F")
+        await press(pilot, "enter", "enter")
         assert "only hits of 37 entries" in text(app)
         view = tree(app)
         assert view.rows is not None and view.session is not None
@@ -266,8 +266,10 @@ async def test_the_filter_keeps_hits_and_what_leads_to_them(app: BrowserApp) -> 
         await press(pilot, "n")
         assert view.entry in view.hits
         entry = view.entry
-        await press(pilot, "escape")
+        await press(pilot, "F")
         assert not view.filtered and view.entry == entry
+        await press(pilot, "F", "escape")
+        assert isinstance(app.screen, SearchScreen), "one step back leads to the results"
 
 
 async def test_the_filter_goes_on_in_the_next_session_and_needs_a_search(app: BrowserApp) -> None:
@@ -276,11 +278,14 @@ async def test_the_filter_goes_on_in_the_next_session_and_needs_a_search(app: Br
         await press(pilot, "enter", "F")
         assert not tree(app).filtered
         await search(pilot, '"retry"')
-        await press(pilot, "enter", "enter", "F")
-        path = tree(app).session
-        while tree(app).session is path:
-            await press(pilot, "n")
-        assert tree(app).filtered
+        await press(pilot, "enter", "enter")
+        for filtered in (True, False):
+            assert tree(app).filtered is filtered
+            session = tree(app).session
+            while tree(app).session is session:
+                await press(pilot, "n")
+            assert tree(app).filtered is filtered
+            await press(pilot, "F")
 
 
 async def test_results_come_in_pages(tmp_path: Path) -> None:
@@ -589,7 +594,8 @@ async def test_the_extra_ranks_again_and_leaves_the_selection(
     async with app.run_test(size=WIDE) as pilot:
         await settle(pilot)
         await search(pilot, "retry policy")
-        *_, before, after = posted
+        *_, before, after, placed = posted
+        assert placed.results.reranked and any(hit.turn for hit in placed.results.hits)
         assert after.is_last and after.results.reranked and not before.results.reranked
         assert before.results.hits[0].entry != after.results.hits[0].entry
         first = next(it for it in posted if it.question.text == "retry policy")

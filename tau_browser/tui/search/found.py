@@ -53,8 +53,10 @@ class Found:
         return paths[(paths.index(path) + step) % len(paths)]
 
     def position(self, path: str) -> str:
-        """Which of the sessions this is, in words."""
+        """Which of the sessions this is, in words; "" if there is no other."""
         paths = list(self.starts)
+        if len(paths) == 1:
+            return ""
         return f"{paths.index(path) + 1} of {len(paths):,} sessions found"
 
 

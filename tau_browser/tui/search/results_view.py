@@ -19,6 +19,7 @@ Title = Callable[[str], str]
 """From the path of a session to its title, "" if it is not known."""
 
 _GONE = "what stood here is no longer in the file"
+_TURN = 24  # code points of what began the turn of a hit
 _WARNED = {State.DETACHED, State.INCOMPLETE}
 
 
@@ -115,7 +116,11 @@ class ResultsView(RowsView):
         ]
         if hit.state is not State.PATH:
             left.append((f"{hit.state.word} ", style))
+        if hit.is_subagent:
+            left.append(("sub-agent ", "accent"))
         right: list[Piece] = []
+        if hit.turn:
+            right.append((f" in: {hit.turn.text[:_TURN]}", "dim"))
         if hit.also_in:
             copies = "copy" if len(hit.also_in) == 1 else "copies"
             right.append((f" +{len(hit.also_in)} {copies}", "dim"))

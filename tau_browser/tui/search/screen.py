@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -17,10 +16,8 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from tau_browser import config
-from tau_browser.model.label import label_of
 from tau_browser.model.session import Session
 from tau_browser.model.text import safe_line
-from tau_browser.model.tree import NOWHERE
 from tau_browser.search.answers import is_as_typed, query_as_typed
 from tau_browser.search.commands import command_line
 from tau_browser.search.engine import Engine
@@ -39,6 +36,7 @@ from tau_browser.tui.rows_view import RowsView
 from tau_browser.tui.search import searching, wording
 from tau_browser.tui.search.found import Found, QueryPattern
 from tau_browser.tui.search.how_menu import HowMenu
+from tau_browser.tui.search.preview import Preview
 from tau_browser.tui.search.query_line import QueryLine
 from tau_browser.tui.search.results_view import ResultsView
 from tau_browser.tui.search.searches_screen import SearchesScreen
@@ -47,7 +45,6 @@ if TYPE_CHECKING:
     from tau_browser.tui.app import BrowserApp
 
 _TYPED_AFTER = 0.06  # seconds without another key, after which a query is put
-_PREVIEW_AFTER = 0.1
 _PAGE = 50
 _MORE = 4
 """Hits that are asked for, and times as many as often as the end of them is reached."""
@@ -90,7 +87,6 @@ class SearchScreen(Screen[Chosen | None]):
         self._followed: tuple[str, Session] | None = None
         self._values: Values = {}  # of filters, as indexed
         self._generation = 0
-        self._previewed = 0  # generation of the preview
         self._unanswered = False
         self._index_said = ""
         self._indexing = self._paused = False
@@ -100,20 +96,18 @@ class SearchScreen(Screen[Chosen | None]):
     def compose(self) -> ComposeResult:
         store, glyphs = self.app.target.store, self.app.glyphs
         self._searcher = searching.Searcher(Engine(store, self.app.cache_folder))
-        self._opened = searching.Sessions(store)
         self._line = QueryLine(self._known)
         self._prompt = Prompt()
         self._results = ResultsView(self._title_of, glyphs)
         self._results.notice = _NO_QUERY
-        self._preview = EntryPane(self.app.prices, glyphs=glyphs, id="preview")
+        entry = EntryPane(self.app.prices, glyphs=glyphs, id="preview")
+        self._preview = Preview(store, entry)
         yield self._line
         with Container(id="found"):
             with Vertical():
                 yield Bar("Results", id="results-title")
                 yield self._results
-            with Vertical(id="preview-pane"):
-                yield Bar("Entry", id="preview-title")
-                yield self._preview
+            yield self._preview
         yield Bar(id="why", classes="-plain")
         yield self._prompt
         yield Bar(id="search-status")
@@ -132,23 +126,20 @@ class SearchScreen(Screen[Chosen | None]):
 
     def on_unmount(self) -> None:
         self._generation += 1
-        self._previewed += 1
         self._paused = True
         self._searcher.close()
-        self._opened.close()
 
     def on_resize(self) -> None:
         width, height = self.app.size
         self.query_one("#found").set_class(width >= _WIDE, "-wide")
         room = width >= _MEDIUM[0] and height >= _MEDIUM[1]
-        self.query_one("#preview-pane").display = room
+        self._preview.display = room
         self.query_one("#search-hints").display = room
         self.query_one("#why").display = room
         self.call_after_refresh(self._show_manner)
 
     def on_descendant_focus(self) -> None:
-        for pane, title in ((self._results, "#results-title"), (self._preview, "#preview-title")):
-            self.query_one(title, Bar).set_class(pane.has_focus, "-focused")
+        self.query_one("#results-title", Bar).set_class(self._results.has_focus, "-focused")
 
     def on_descendant_blur(self) -> None:
         self.on_descendant_focus()
@@ -307,43 +298,14 @@ class SearchScreen(Screen[Chosen | None]):
     def on_known(self, event: searching.Known) -> None:
         self._values = event.values
 
-    # The preview
+    # What is selected
 
     def on_rows_view_moved(self, event: RowsView.Moved) -> None:
         if self._results.is_at_end:
             self._ask_for_more()
-        self._previewed += 1
         hit = self._results.selected
         self.query_one("#why", Bar).show(wording.reason_of(hit) if hit else "")
-        if hit is None:
-            self._preview.clear()
-            self.query_one("#preview-title", Bar).show("Entry")
-        elif self.query_one("#preview-pane").display:
-            self._read(hit.standing.path, self._previewed)
-
-    @work(exclusive=True, group="preview", exit_on_error=False)
-    async def _read(self, path: str, generation: int) -> None:
-        await asyncio.sleep(_PREVIEW_AFTER)
-        await asyncio.to_thread(
-            self._opened.read,
-            path,
-            generation,
-            self.post_message,
-            lambda: generation == self._previewed,
-        )
-
-    def on_read(self, event: searching.Read) -> None:
-        hit = self._results.selected
-        if event.generation != self._previewed or hit is None:
-            return
-        title, session = self.query_one("#preview-title", Bar), event.session
-        places = [] if session is None else _places_at(session, hit.standing.start)
-        if session is None or not places:
-            self._preview.clear()
-            title.show(safe_line(event.reason) or "the entry is no longer where it was found")
-            return
-        self._preview.show(session, places[0], hit.state.word)
-        title.show(_where(session, places[0]))
+        self._preview.show(hit)
 
     # What the keys do
 
@@ -466,17 +428,3 @@ class SearchScreen(Screen[Chosen | None]):
 
     def _say(self, text: str) -> None:
         self.query_one("#search-status", Bar).show(text)
-
-
-def _places_at(session: Session, start: int) -> list[int]:
-    """The entries whose records start at a byte: one, or none."""
-    places: list[int] = np.flatnonzero(session.columns.start == start).tolist()
-    return places
-
-
-def _where(session: Session, place: int) -> str:
-    """Under what turn an entry stands, by what the person asked in it."""
-    turn = int(session.outline.turn[place])
-    if turn in (NOWHERE, place):
-        return "Entry"
-    return f"Entry · in the turn {label_of(session, turn, session.record(turn))}"

@@ -1,4 +1,4 @@
-"""What runs behind the search screen: answering, indexing, reading sessions for the preview.
+"""What runs behind the search screen: answering, following, indexing.
 
 As in `loading`, workers post what they have and never touch a widget.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -23,10 +22,8 @@ from tau_browser.search.index.folder import IndexBusy, NoIndex
 from tau_browser.search.index.update import Progress
 from tau_browser.search.known import Values
 from tau_browser.search.results import Asking, Method, Results
-from tau_browser.stores.store import Change, OpenSession, Store, StoreError
 from tau_browser.tui.loading import Cancelled, Pace, Post
 
-_KEPT_SESSIONS = 3
 _RERANKED_AFTER = 0.3
 """Seconds for which an answer stands before the model of the extra, which takes both processors,
 goes to work: by then most people have typed on, or not."""
@@ -82,16 +79,6 @@ class IndexNews(Message):
         self.behind = behind
 
 
-class Read(Message):
-    """A session for the preview, or why there is none."""
-
-    def __init__(self, generation: int, session: Session | None, reason: str = "") -> None:
-        super().__init__()
-        self.generation = generation
-        self.session = session
-        self.reason = reason
-
-
 class Followed(Message):
     """The open session can be searched as it stands now."""
 
@@ -119,6 +106,9 @@ class Searcher:
                 if not is_wanted():
                     return
                 post(Answered(question, results, is_last=is_last))
+                if is_last:
+                    placed = self._engine.placed(results, lambda: not is_wanted())
+                    post(Answered(question, placed, is_last=True))
         except (NoIndex, QueryError) as error:
             post(Unanswered(question, str(error)))
 
@@ -201,61 +191,3 @@ def bring_up_to_date(engine: Engine, post: Post, stopped: Cancelled) -> None:
         post(IndexNews(str(error), over=True, behind=True))
     finally:
         engine.close()
-
-
-class Sessions:
-    """The sessions that were previewed last, kept open. For many threads, one at a time."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._kept: OrderedDict[str, tuple[OpenSession, Session]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def read(self, path: str, generation: int, post: Post, is_wanted: Cancelled) -> None:
-        """Post a session, read from its start unless it is kept and has not changed."""
-        with self._lock:
-            if not is_wanted():
-                return
-            try:
-                session = self._known(path) or self._load(path, is_wanted)
-            except StoreError as error:
-                post(Read(generation, None, str(error)))
-                return
-            if session is not None:
-                post(Read(generation, session))
-
-    def close(self) -> None:
-        """Let go of all of them."""
-        with self._lock:
-            while self._kept:
-                self._kept.popitem()[1][0].close()
-
-    def _known(self, path: str) -> Session | None:
-        if path not in self._kept:
-            return None
-        self._kept.move_to_end(path)
-        opened, session = self._kept[path]
-        return session if opened.check() is Change.NONE else None
-
-    def _load(self, path: str, is_wanted: Cancelled) -> Session | None:
-        opened = self._store.open(path)
-        session = None
-        try:
-            for progress in opened.load():
-                if not is_wanted():
-                    return None
-                session = progress.session
-                time.sleep(0)
-        finally:
-            if session is None:
-                opened.close()
-        if session is not None:
-            self._keep(path, opened, session)
-        return session
-
-    def _keep(self, path: str, opened: OpenSession, session: Session) -> None:
-        if path in self._kept:
-            self._kept.pop(path)[0].close()
-        self._kept[path] = opened, session
-        if len(self._kept) > _KEPT_SESSIONS:
-            self._kept.popitem(last=False)[1][0].close()

@@ -96,10 +96,10 @@ def reason_of(hit: Hit) -> str:
 def reranked_in(results: Results, *, is_last: bool) -> str:
     """Whether the model of the extra had its say; "" where it has none. is_last: no better answer
     follows."""
+    if not results.hits or not may_rerank(results.asking):
+        return ""
     if results.reranked:
         return "re-ranked"
-    if not may_rerank(results.asking) or not results.found.rankings:
-        return ""
     if not is_installed():
         return f"not re-ranked: {INSTALL}"
     return "" if is_last else "re-ranking"
