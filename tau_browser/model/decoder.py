@@ -7,7 +7,7 @@ at once; where that fails, its lines are read one by one, and what is odd is wri
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -44,6 +44,10 @@ _CUSTOM = {
     "turn_error": Flag.ERROR,
     "branch_error": Flag.ERROR,
 }
+FILE_BYTES = 1 << 40
+"""A log may be kept in several files: byte offsets in the nth, from 0, start at n times this."""
+_FILE_LINES = 1_000_000  # the same for lines; a log of one file may have more
+
 _UNSET_KEY = hash(UNSET)
 _EMPTY_KEY = hash("")
 
@@ -60,6 +64,22 @@ class Log:
     diagnostics: list[Diagnostic]
     size: int  # bytes decoded, the unfinished last line included
     format: Format
+
+
+@dataclass(slots=True)
+class _File:
+    """One of the files of a log, as far as it has been decoded."""
+
+    offset: int  # where its next line starts
+    line: int
+    name: str = ""
+    rest: list[bytes] = field(default_factory=list)  # pieces of the line that has no end yet
+    refused: bool = False
+
+    @property
+    def size(self) -> int:
+        """Bytes fed so far."""
+        return self.offset % FILE_BYTES + sum(map(len, self.rest))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,31 +105,35 @@ class Decoder:
         self._parts: list[Columns] = []
         self._records = 0  # in the parts
         self._links: Links = []
-        self._rest: list[bytes] = []  # pieces of the line that has no end yet
-        self._offset = 0  # bytes in whole lines so far
-        self._line = 1
+        self._files = [_File(0, 1)]
+        self._at = self._files[0]
         self._values = 0  # values met so far, entries or not
-        self._refused = False
 
     @property
     def size(self) -> int:
         """Bytes fed so far."""
-        return self._offset + sum(map(len, self._rest))
+        return sum(file.size for file in self._files)
 
-    def feed(self, data: bytes) -> None:
-        """Decode the whole lines that these bytes complete."""
-        if self._offset == 0 and self.size < len(_BOM):  # a mark may come in pieces
-            data = self._check_encoding(b"".join([*self._rest, data]))
-            self._rest = []
-        if self._refused:
-            self._offset += len(data)
+    def add_file(self, name: str) -> None:
+        """Another file belongs to the log; `name` tells it from the first in what is said."""
+        at = len(self._files)
+        self._files.append(_File(at * FILE_BYTES, at * _FILE_LINES + 1, name))
+
+    def feed(self, data: bytes, file: int = 0) -> None:
+        """Decode the whole lines that these bytes complete in one of the files."""
+        at = self._at = self._files[file]
+        if at.size < len(_BOM):  # a mark may come in pieces
+            data = self._check_encoding(b"".join([*at.rest, data]))
+            at.rest = []
+        if at.refused:
+            at.offset += len(data)
             return
         end = data.rfind(b"\n") + 1
         if end:
-            self._decode(b"".join([*self._rest, data[:end]]))
-            self._rest = []
+            self._decode(b"".join([*at.rest, data[:end]]))
+            at.rest = []
         if end < len(data):
-            self._rest.append(data[end:])
+            at.rest.append(data[end:])
 
     def log(self) -> Log:
         """What has been fed so far, as a log. Feeding may go on afterwards.
@@ -119,9 +143,12 @@ class Decoder:
         """
         self._parts = [concatenate(self._parts or [self._columns([])])]
         settled, header, values = len(self._diagnostics), self._header, self._values
-        usage, links = len(self._usage), len(self._links)
-        tail = self._tail()
-        columns = concatenate([*self._parts, tail]) if len(tail) else self._parts[0]
+        usage, links, records = len(self._usage), len(self._links), self._records
+        tails = []
+        for file in self._files:
+            tails.append(self._tail(file))
+            self._records += len(tails[-1])
+        columns = concatenate([*self._parts, *filter(len, tails)])
         columns, told = self._format.settle(columns, self._links)
         log = Log(
             header=self._header,
@@ -136,23 +163,24 @@ class Decoder:
         del self._diagnostics[settled:]
         del self._usage[usage:]
         del self._links[links:]
-        self._header, self._values = header, values
+        self._header, self._values, self._records = header, values, records
         return log
 
     def _check_encoding(self, data: bytes) -> bytes:
         for mark, reason in _REFUSED_ENCODINGS.items():
             if data.startswith(mark):
-                self._refused = True
+                self._at.refused = True
                 self._diagnostics.append(Diagnostic(None, None, reason, Severity.UNREADABLE))
         if data.startswith(_BOM):
-            self._note(0, "starts with a UTF-8 byte order mark", Severity.NOTE)
-            self._offset = len(_BOM)
+            self._note(self._at.offset, "starts with a UTF-8 byte order mark", Severity.NOTE)
+            self._at.offset += len(_BOM)
             return data[len(_BOM) :]
         return data
 
     def _decode(self, lines: bytes) -> None:
         at = 0
-        while self._header is None and self._line <= self._format.header_lines:
+        read_alone = self._format.header_lines
+        while self._header is None and self._at.line % _FILE_LINES <= read_alone:
             end = lines.find(b"\n", at) + 1
             if not end:
                 return
@@ -166,9 +194,9 @@ class Decoder:
         if part is None:
             part = self._slow(lines)
         else:
-            self._line += len(part)
+            self._at.line += len(part)
             self._values += len(part)
-        self._offset += len(lines)
+        self._at.offset += len(lines)
         self._records += len(part)
         if len(part):
             self._parts.append(part)
@@ -178,7 +206,7 @@ class Decoder:
         if not _is_utf8(lines):
             return None
         try:
-            heads = self._format.heads(lines)
+            heads = self._format.heads(lines, self._header)
         except (msgspec.DecodeError, RecursionError):
             return None
         start, stop = _line_ranges(lines)
@@ -187,9 +215,9 @@ class Decoder:
         usage, links = len(self._usage), len(self._links)
         part = self._columns(
             heads,
-            start=start + self._offset,
-            stop=stop + self._offset,
-            line=np.arange(self._line, self._line + len(heads)),
+            start=start + self._at.offset,
+            stop=stop + self._at.offset,
+            line=np.arange(self._at.line, self._at.line + len(heads)),
         )
         odd = ((part.flags & Flag.NO_ID) != 0) & (part.parent != PREVIOUS_KEY)
         odd |= (part.key == _EMPTY_KEY) | (part.parent == _UNSET_KEY)
@@ -205,22 +233,23 @@ class Decoder:
         at = 0
         while at < len(lines):
             end = lines.index(b"\n", at)
-            rows += self._read_line(lines[at:end], self._offset + at)
-            self._line += 1
+            rows += self._read_line(lines[at:end], self._at.offset + at)
+            self._at.line += 1
             at = end + 1
         return self._columns_of_rows(rows)
 
-    def _tail(self) -> Columns:
+    def _tail(self, file: _File) -> Columns:
         """Columns of the last line, which has no end yet: the records on it that are whole."""
-        tail = b"".join(self._rest)
-        self._rest = [tail] if tail else []
+        self._at = file
+        tail = b"".join(file.rest)
+        file.rest = [tail] if tail else []
         whole = len(tail)
         for value in find_values(tail):
             whole = value.start if isinstance(value, Unreadable) else len(tail)
-        rows = self._read_line(tail[:whole], self._offset)
+        rows = self._read_line(tail[:whole], self._at.offset)
         if torn := len(tail) - whole:
             reason = f"the last line is incomplete ({torn:,} bytes): still being written"
-            self._note(self._offset + whole, reason, Severity.PENDING)
+            self._note(self._at.offset + whole, reason, Severity.PENDING)
         return self._columns_of_rows(rows)
 
     def _read_line(self, line: bytes, offset: int) -> list[_Row]:
@@ -255,7 +284,7 @@ class Decoder:
         for reason in odd:
             self._note(start, reason)
         stop = start + found.stop - found.start
-        return [_Row(head, start, stop, self._line, noted or bool(odd))]
+        return [_Row(head, start, stop, self._at.line, noted or bool(odd))]
 
     def _take_header(self, header: dict[str, Any], start: int) -> None:
         self._header = header
@@ -275,7 +304,9 @@ class Decoder:
         return len(self._diagnostics) > before
 
     def _note(self, byte: int, reason: str, severity: Severity = Severity.DAMAGE) -> None:
-        self._diagnostics.append(Diagnostic(self._line, byte, reason, severity))
+        name, line = self._at.name, self._at.line
+        source = f"{name}, line {line % _FILE_LINES}" if name else ""
+        self._diagnostics.append(Diagnostic(line, byte, reason, severity, source))
 
     def _columns_of_rows(self, rows: list[_Row]) -> Columns:
         columns = self._columns(

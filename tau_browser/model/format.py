@@ -41,7 +41,10 @@ class Format:
     header_is_entry = False
     """Whether the record that tells the header is an entry besides."""
 
-    def heads(self, lines: bytes) -> list[Head]:
+    has_header = True
+    """Whether a log without a header is a damaged one."""
+
+    def heads(self, lines: bytes, header: Record | None) -> list[Head]:
         """The heads of some whole lines, one each. Raises DecodeError or RecursionError where one
         of them is odd: they are then read one by one. A head without an id is taken for odd unless
         its parent is PREVIOUS, and so is a head without a type."""
@@ -65,7 +68,7 @@ class Format:
     def head(self, record: Record, header: Record | None) -> tuple[Head, list[str]]:
         """The head of a decoded record, and what was odd about it."""
         head, odd = head_of(record)
-        if head.id is UNSET and head.parentId is UNSET and _is_linear(header):
+        if head.id is UNSET and head.parentId is UNSET and is_linear(header):
             return msgspec.structs.replace(head, parentId=PREVIOUS), []
         if head.type == "session":
             odd.append("a second session header: kept as an entry, drawn as a root")
@@ -112,6 +115,6 @@ _decode_heads = msgspec.json.Decoder(Head).decode_lines
 _decode_id = msgspec.json.Decoder(_Id).decode
 
 
-def _is_linear(header: Record | None) -> bool:
+def is_linear(header: Record | None) -> bool:
     """Whether entries have no ids by design: pi's first format, one chain in file order."""
     return header is not None and "version" not in header and "parent_id" not in header

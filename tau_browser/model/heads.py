@@ -25,16 +25,16 @@ _BLANK = re.compile("[ \t\r\n\x00\ufeff]*")
 
 
 _LARGEST_COUNT = 2**62
-_Count = Annotated[int, msgspec.Meta(ge=-_LARGEST_COUNT, le=_LARGEST_COUNT)]
+Count = Annotated[int, msgspec.Meta(ge=-_LARGEST_COUNT, le=_LARGEST_COUNT)]
 
 
 class Usage(msgspec.Struct, frozen=True, gc=False):
     """Token counts as τ stores them; the buckets do not overlap (tau-format 1.5)."""
 
-    input_tokens: _Count = 0
-    output_tokens: _Count = 0
-    cache_read_tokens: _Count = 0
-    cache_write_tokens: _Count = 0
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    cache_read_tokens: Count = 0
+    cache_write_tokens: Count = 0
 
     def counts(self) -> tuple[int, int, int, int]:
         """(input, output, cache read, cache write)."""

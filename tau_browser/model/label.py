@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tau_browser.model.context import ANCHORS, fold_at
+from tau_browser.model.format import TAU
 from tau_browser.model.payload import (
     Call,
     Image,
@@ -89,14 +90,16 @@ def _message_label(record: Record) -> str:
 
 
 def _anchor_label(session: Session, place: int, record: Record) -> str:
-    resumes = str(record.get("firstKeptId"))
+    resumes = record.get("firstKeptId")
     if session.tree.parent[place] == NOWHERE:
-        span = f"folds nothing, resumes at {resumes}"
+        span = "folds nothing"
     else:
         count = covered_by(session, place)
         verb = "folds" if record["type"] == "compaction" else "hides"
-        span = f"{verb} {count} {'entry' if count == 1 else 'entries'}, resumes at {resumes}"
-        if fold_at(session, place).resumes == NOWHERE:
+        span = f"{verb} {count} {'entry' if count == 1 else 'entries'}"
+    if resumes is not None or session.format is TAU:  # others may keep nothing
+        span += f", resumes at {resumes}"
+        if session.tree.parent[place] != NOWHERE and fold_at(session, place).resumes == NOWHERE:
             span += " (not on this path)"
     summary: Any = record.get("summary")
     said = first_line(summary) if isinstance(summary, str) else ""

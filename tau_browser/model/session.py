@@ -247,7 +247,11 @@ def _findings(log: Log, entries: Entries) -> list[Diagnostic]:
     findings = [*log.diagnostics, *entries.diagnostics]
     if not log.size:
         findings.append(Diagnostic(None, None, "the file is empty", Severity.NOTE))
-    elif log.header is None and all(finding.line is not None for finding in findings):
+    elif (
+        log.format.has_header
+        and log.header is None
+        and all(finding.line is not None for finding in findings)
+    ):
         reason = "no session header: its id and directory are unknown"
         findings.append(Diagnostic(1, 0, reason, Severity.DAMAGE))
     columns = entries.columns

@@ -57,6 +57,27 @@ class FileSource:
     __del__ = close
 
 
+class FileSources:
+    """The bytes of the files of one log: those of the nth start at n times `FILE_BYTES`."""
+
+    def __init__(self, path: str) -> None:
+        from tau_browser.model.decoder import FILE_BYTES  # the first frame does without
+
+        self._stride = FILE_BYTES
+        self.files = [FileSource(path)]
+
+    def add(self, path: str) -> None:
+        """Another file. Raises OSError and StoreError."""
+        self.files.append(FileSource(path))
+
+    def read(self, start: int, stop: int) -> bytes:
+        """These bytes, all of one file; fewer if it has become shorter since."""
+        at, offset = divmod(start, self._stride)
+        if at >= len(self.files):
+            return b""
+        return self.files[at].read(offset, offset + stop - start)
+
+
 def header_of(path: str) -> dict[str, Any]:
     """The header of a session, if it is the first line; else {}. Raises OSError, StoreError."""
     from tau_browser.model.heads import decode_record  # the first frame does without

@@ -9,9 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from tau_browser.stores.aethergraph.store import AethergraphStore
+from tau_browser.stores.claude_code.store import ClaudeCodeStore
+from tau_browser.stores.codex.store import CodexStore
+from tau_browser.stores.pi.store import PiStore
 from tau_browser.stores.tau_file import TauFileStore
 from tests.conftest import HEADER, log_of, message
 from tests.stores.aethergraph.workspace import event, events_file, write_run
+from tests.stores.logs.writing import (
+    claude,
+    codex_message,
+    codex_meta,
+    pi_header,
+    pi_message,
+    tool_result,
+    tool_use,
+    write_lines,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +81,43 @@ def _damage_aethergraph(folder: Path) -> str:
     return "not JSON"
 
 
+_NO_LINE = b"\x00\x01 no session\n"
+
+
+def _add(path: Path, data: bytes) -> str:
+    with path.open("ab") as file:
+        file.write(data)
+    return "not JSON"
+
+
+def _make_pi(folder: Path) -> dict[str, int]:
+    entries = [pi_message("a", None), pi_message("b", "a", role="assistant")]
+    write_lines(folder / "--proj--" / "p1.jsonl", [pi_header("p1"), *entries])
+    write_lines(folder / "--proj--" / "p2.jsonl", [pi_header("p2"), entries[0]])
+    return {"p1": 2, "p2": 1}
+
+
+def _make_claude(folder: Path) -> dict[str, int]:
+    call = claude("assistant", "b", "a", [tool_use("t1", "Task", prompt="look")])
+    result = claude("user", "c", "b", [tool_result("t1", "seen")], toolUseResult={"agentId": "g1"})
+    agent = {"isSidechain": True, "agentId": "g1"}
+    side = [
+        claude("user", "s1", None, "look", **agent),
+        claude("assistant", "s2", "s1", "hm", **agent),
+    ]
+    write_lines(folder / "-proj" / "c1.jsonl", [claude("user", "a", None, "words"), call, result])
+    write_lines(folder / "-proj" / "c1" / "subagents" / "agent-g1.jsonl", side)
+    write_lines(folder / "-proj" / "c2.jsonl", [claude("user", "z", None, "others")])
+    return {"c1": 5, "c2": 1}
+
+
+def _make_codex(folder: Path) -> dict[str, int]:
+    talk = [codex_message("user", "words"), codex_message("assistant", "done")]
+    write_lines(folder / "2026" / "03" / "rollout-1.jsonl", [codex_meta("x1"), *talk])
+    write_lines(folder / "2026" / "03" / "rollout-2.jsonl", [codex_meta("x2"), talk[0]])
+    return {"x1": 2, "x2": 1}
+
+
 SAMPLES = [
     Sample(
         name="tau",
@@ -87,5 +137,35 @@ SAMPLES = [
         damage=_damage_aethergraph,
         missing="none#run:r9",
         env=lambda folder: {"AETHERGRAPH_WORKSPACE": str(folder)},
+    ),
+    Sample(
+        name="pi",
+        adapter=PiStore,
+        make=_make_pi,
+        follows="p1",
+        grow=lambda folder: append(folder / "--proj--" / "p1.jsonl", pi_message("n", "b")),
+        damage=lambda folder: _add(folder / "--proj--" / "p2.jsonl", _NO_LINE),
+        missing="--proj--/none.jsonl",
+        env=lambda folder: {"PI_CODING_AGENT_SESSION_DIR": str(folder)},
+    ),
+    Sample(
+        name="claude-code",
+        adapter=ClaudeCodeStore,
+        make=_make_claude,
+        follows="c1",
+        grow=lambda folder: append(folder / "-proj" / "c1.jsonl", claude("user", "n", "c", "more")),
+        damage=lambda folder: _add(folder / "-proj" / "c2.jsonl", _NO_LINE),
+        missing="-proj/none.jsonl",
+    ),
+    Sample(
+        name="codex",
+        adapter=CodexStore,
+        make=_make_codex,
+        follows="x1",
+        grow=lambda folder: append(
+            folder / "2026" / "03" / "rollout-1.jsonl", codex_message("user", "more")
+        ),
+        damage=lambda folder: _add(folder / "2026" / "03" / "rollout-2.jsonl", _NO_LINE),
+        missing="2026/03/none.jsonl",
     ),
 ]

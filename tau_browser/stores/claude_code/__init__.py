@@ -1,0 +1,1 @@
+"""Sessions of Claude Code: a file per session, and files of its sub-agents beside it."""

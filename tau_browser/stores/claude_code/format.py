@@ -1,0 +1,239 @@
+"""How Claude Code writes its lines (its schema is its own affair: seen in files of many versions).
+
+A line with a `uuid` is an entry of the tree; one without says something where it was written. A
+conversation that was compacted goes on in a new root, stitched by `logicalParentUuid`. What a
+sub-agent did is a sidechain: its first entry hangs, in the tree, under the call that started it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec import UNSET, UnsetType
+
+from tau_browser.model.columns import PREVIOUS, Columns, Flag, Names
+from tau_browser.model.diagnostic import Diagnostic
+from tau_browser.model.format import Format, Links
+from tau_browser.model.heads import Count, Head, MessageHead, Usage, decode_record, head_of
+from tau_browser.model.payload import Record
+from tau_browser.model.tree import NOWHERE
+from tau_browser.stores.claude_code.linking import Link, linked
+from tau_browser.stores.claude_code.records import (
+    RESULTS,
+    SIDECHAIN,
+    in_shape_of_tau,
+    is_failure,
+    kind_of,
+)
+
+_AGENT_TOOLS = frozenset({"Task", "Agent", "Workflow"})
+"""Tools that start sub-agents."""
+_HEADER_LINES = 64
+
+
+class _Usage(msgspec.Struct, gc=False):
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    cache_read_input_tokens: Count | None = None
+    cache_creation_input_tokens: Count | None = None
+
+
+class _Input(msgspec.Struct, gc=False):
+    prompt: Any = None
+
+
+class _Block(msgspec.Struct, gc=False):
+    type: str = ""
+    name: str | None = None
+    input: _Input | None = None
+    is_error: bool | None = None
+
+
+class _Message(msgspec.Struct, gc=False):
+    role: str = ""
+    id: str | None = None
+    content: str | list[_Block | str] | None = None
+    stop_reason: str | None = None
+    usage: _Usage | None = None
+
+
+class _Result(msgspec.Struct, gc=False):
+    agentId: str | None = None
+
+
+class _Line(msgspec.Struct, gc=False):
+    type: str = ""
+    subtype: str | None = None
+    uuid: str | UnsetType = UNSET
+    parentUuid: str | UnsetType | None = UNSET
+    logicalParentUuid: str | None = None
+    isSidechain: bool = False
+    agentId: str | None = None
+    isMeta: bool | None = None
+    isCompactSummary: bool | None = None
+    isApiErrorMessage: bool | None = None
+    level: str | None = None
+    message: _Message | None = None
+    toolUseResult: _Result | str | float | bool | list[msgspec.Raw] | None = None
+
+
+class _Id(msgspec.Struct):
+    uuid: str = ""
+
+
+class ClaudeCodeFormat(Format):
+    """Every version seen."""
+
+    name = "claude-code"
+    header_lines = _HEADER_LINES
+    header_is_entry = True
+    has_header = False
+
+    def heads(self, lines: bytes, header: Record | None) -> list[Head]:
+        return [_head(line) for line in _decode_lines(lines)]
+
+    def header(self, record: Record) -> Record | None:
+        """What the first record that knows the working directory tells of the session."""
+        session_id, cwd = record.get("sessionId"), record.get("cwd")
+        if not isinstance(session_id, str) or not isinstance(cwd, str):
+            return None
+        forked = record.get("forkedFrom")
+        return {
+            "type": "session",
+            "id": session_id,
+            "timestamp": record.get("timestamp"),
+            "cwd": cwd,
+            "parent": forked.get("sessionId") if isinstance(forked, dict) else None,
+            "program": f"Claude Code {record.get('version', '')}".strip(),
+            "branch": record.get("gitBranch"),
+        }
+
+    def header_remarks(self, header: Record) -> list[Any]:
+        return []
+
+    def head(self, record: Record, header: Record | None) -> tuple[Head, list[str]]:
+        try:
+            line = msgspec.convert(record, _Line)
+        except (msgspec.ValidationError, RecursionError):
+            head, odd = head_of(self.record(record))
+        else:
+            head, odd = _head(line), [] if line.type else ["no type"]
+        if head.id is UNSET:
+            return msgspec.structs.replace(head, parentId=PREVIOUS), odd
+        if head.parentId is UNSET:
+            odd = [*odd, "no parentUuid: drawn as a root"]
+            head = msgspec.structs.replace(head, parentId=None)
+        return head, odd
+
+    def settle(self, columns: Columns, links: Links) -> tuple[Columns, list[Diagnostic]]:
+        return linked(columns, links), []
+
+    def leaf(self, columns: Columns, kinds: Names) -> int:
+        """The newest entry of the conversation itself: no sidechain, no progress of a tool."""
+        proper = (columns.flags & Flag.NO_ID) == 0
+        own = proper & ((columns.flags & Flag.LANE) == 0) & ~kinds.where(columns.kind, "progress")
+        places = np.flatnonzero(own if own.any() else proper)
+        return int(places[-1]) if len(places) else NOWHERE
+
+    def record(self, stored: Record) -> Record:
+        return in_shape_of_tau(stored)
+
+    def entry_id(self, raw: bytes) -> str:
+        try:
+            return _decode_id(raw).uuid
+        except (msgspec.DecodeError, RecursionError):
+            return str(decode_record(raw).get("uuid", ""))
+
+    def same(self, one: Record, other: Record) -> bool:
+        """A compaction repeats entries, with other parents and times."""
+        return bool(_said(one) == _said(other))
+
+
+CLAUDE_CODE = ClaudeCodeFormat()
+
+_NO_MESSAGE = _Message()
+_decode_lines = msgspec.json.Decoder(_Line).decode_lines
+_decode_id = msgspec.json.Decoder(_Id).decode
+
+
+def _head(line: _Line) -> Head:
+    message = line.message or _NO_MESSAGE
+    content = message.content
+    blocks = (
+        [block for block in content if not isinstance(block, str)]
+        if content.__class__ is list
+        else ()
+    )
+    results = [block for block in blocks if block.type in RESULTS]
+    kind, custom, role = kind_of(
+        line.type,
+        line.subtype,
+        meta=line.isMeta is True,
+        summary=line.isCompactSummary is True,
+        text=content,
+        results=bool(results),
+    )
+    return Head(
+        type=kind,
+        id=line.uuid or UNSET,
+        parentId=_parent(line),
+        customType=custom,
+        branchOf=(line.agentId or SIDECHAIN) if line.isSidechain else None,
+        is_error=is_failure(line.type, line.subtype, line.level),
+        message=MessageHead(
+            role=role,
+            stop_reason="error" if line.isApiErrorMessage else None,
+            is_error=any(block.is_error for block in results),
+            usage=_usage(message.usage) if message.usage is not None else None,
+        ),
+        link=_link(line, message, blocks),
+    )
+
+
+def _structs(content: str | list[_Block | str] | None) -> list[_Block]:
+    if not isinstance(content, list):
+        return []
+    return [block for block in content if not isinstance(block, str)]
+
+
+def _parent(line: _Line) -> str | UnsetType | None:
+    if line.uuid is UNSET:
+        return PREVIOUS
+    return line.logicalParentUuid if line.parentUuid is None else line.parentUuid
+
+
+def _usage(usage: _Usage) -> Usage:
+    return Usage(
+        usage.input_tokens or 0,
+        usage.output_tokens or 0,
+        usage.cache_read_input_tokens or 0,
+        usage.cache_creation_input_tokens or 0,
+    )
+
+
+def _link(line: _Line, message: _Message, blocks: Sequence[_Block]) -> Link | None:
+    if line.type == "assistant":
+        prompts = [
+            hash(block.input.prompt) if block.input and isinstance(block.input.prompt, str) else 0
+            for block in blocks
+            if block.name in _AGENT_TOOLS
+        ]
+        if message.usage is not None or prompts:
+            answer = message.id if message.usage is not None else None
+            return Link(answer=answer, prompts=tuple(prompts) if prompts else None)
+        return None
+    if line.isSidechain and line.parentUuid is None:
+        return Link(
+            root=(line.agentId, hash(message.content) if isinstance(message.content, str) else 0)
+        )
+    result = line.toolUseResult
+    if isinstance(result, _Result) and result.agentId is not None:
+        return Link(agent=result.agentId)
+    return None
+
+
+def _said(record: Record) -> Any:
+    return record.get("type"), record.get("message"), record.get("content")

@@ -1,0 +1,188 @@
+"""Claude Code's sessions: sidechains under their calls, asides in their place, one tree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tau_browser.model.calls import call_of
+from tau_browser.model.context import fold_at, states
+from tau_browser.model.state import State
+from tau_browser.model.summary import summary_of
+from tau_browser.search.find import find, pattern_of
+from tau_browser.stores.claude_code.format import CLAUDE_CODE
+from tau_browser.stores.claude_code.store import ClaudeCodeStore
+from tau_browser.stores.store import Change, Listed
+from tests.conftest import DATA
+from tests.stores.logs.conftest import parents, said, session_in
+from tests.stores.logs.writing import claude, tool_result, tool_use, write_lines
+
+CASE = DATA / "bugcases" / "49-claude-sidechain"
+SIDE = {"isSidechain": True, "agentId": "g1"}
+CALL = claude("assistant", "b", "a", [tool_use("t1", "Task", prompt="look")])
+RESULT = claude("user", "c", "b", [tool_result("t1", "seen")], toolUseResult={"agentId": "g1"})
+AGENT = [claude("user", "s1", None, "look", **SIDE), claude("assistant", "s2", "s1", "hm", **SIDE)]
+
+
+def test_sub_agents_are_one_session_with_what_called_them() -> None:
+    store = ClaudeCodeStore([str(CASE)])
+    (listed,) = (item for item in store.scan() if isinstance(item, Listed))
+    session = store.open(listed.path).read()
+    above = parents(session)
+    assert (above["s1"], above["s2"], above["b1"], above["u3"]) == ("u2", "s1", "u2", "u2")
+    assert session.entry_id(session.leaf) == "u3"
+    pattern = pattern_of("only the subagent knows")
+    assert pattern is not None
+    (hit,) = (place for batch in find(session, pattern) for place in batch.hits)
+    assert session.entry_id(hit) == "s2"
+    assert not session.diagnostics
+    looked = store.look_into(listed)
+    assert isinstance(looked, Listed) and looked.summary
+    assert (looked.summary.title, looked.summary.cwd) == ("delegation demo", "/proj/demo")
+
+
+def test_agent_that_still_works_is_found_by_what_it_was_asked(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "c1.jsonl", [claude("user", "a", None, "words"), CALL])
+    opened = ClaudeCodeStore([str(tmp_path)]).open(str(path))
+    opened.read()
+    assert opened.check() is Change.NONE
+    write_lines(tmp_path / "c1" / "subagents" / "agent-g1.jsonl", AGENT)
+    assert opened.check() is Change.GREW
+    session = opened.follow()
+    assert parents(session)["s1"] == "b"
+    assert opened.check() is Change.NONE
+
+
+def test_agents_of_older_versions_lie_beside_their_session(tmp_path: Path) -> None:
+    write_lines(tmp_path / "c1.jsonl", [claude("user", "a", None, "words"), CALL, RESULT])
+    write_lines(tmp_path / "agent-g1.jsonl", AGENT)
+    lost = [line | {"sessionId": "gone"} for line in AGENT]
+    write_lines(tmp_path / "agent-g2.jsonl", lost)
+    store = ClaudeCodeStore([str(tmp_path)])
+    found = {Path(item.path).stem: item.path for item in store.scan()}
+    assert found.keys() == {"c1", "agent-g2"}
+    assert parents(store.open(found["c1"]).read())["s1"] == "b"
+    alone = store.open(found["agent-g2"]).read()
+    assert alone.tree.roots == [0] and alone.entry_id(alone.leaf) == "s2"
+
+
+def test_damage_in_an_agents_file_names_that_file(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "c1.jsonl", [claude("user", "a", None, "words"), CALL])
+    agent = write_lines(tmp_path / "c1" / "subagents" / "agent-g1.jsonl", AGENT)
+    with agent.open("ab") as file:
+        file.write(b"{torn\n")
+    session = ClaudeCodeStore([str(tmp_path)]).open(str(path)).read()
+    (finding,) = session.diagnostics
+    assert str(finding).startswith("c1/subagents/agent-g1.jsonl, line 3: not JSON")
+
+
+def test_lines_without_a_place_of_their_own_make_no_fork() -> None:
+    aside = {"type": "file-history-snapshot", "messageId": "a", "snapshot": {}}
+    session = session_in(
+        CLAUDE_CODE,
+        [
+            {"type": "summary", "summary": "about", "leafUuid": "x"},
+            claude("user", "a", None, "words"),
+            aside,
+            aside | {"messageId": "b"},
+            claude("assistant", "b", "a", "one"),
+            claude("assistant", "c", "a", "another"),
+            aside,
+        ],
+    )
+    assert parents(session) == {
+        "line-1": None,
+        "a": None,
+        "line-3": "a",
+        "line-4": "line-3",
+        "b": "line-4",
+        "c": "line-4",
+        "line-7": "c",
+    }
+    assert len(session.forks) == 1 and session.entry_id(session.leaf) == "c"
+    state = states(session, session.leaf)
+    assert state[6] == State.PATH and state[4] == State.ABANDONED
+
+
+def test_what_was_compacted_is_stitched_and_folded() -> None:
+    boundary = {"subtype": "compact_boundary", "logicalParentUuid": "b"}
+    kept = {"compactMetadata": {"preTokens": 9, "preservedSegment": {"headUuid": "b"}}}
+    lines = [
+        claude("user", "a", None, "words"),
+        claude("assistant", "b", "a", "answer"),
+        claude("system", "c", None, "Conversation compacted", **boundary),
+        claude("user", "d", "c", "so far", isCompactSummary=True),
+        claude("assistant", "e", "d", "on"),
+    ]
+    session = session_in(CLAUDE_CODE, lines)
+    assert session.tree.roots == [0] and parents(session)["c"] == "b"
+    assert fold_at(session, session.leaf).context.tolist() == [2, 3, 4]
+    lines[2] = claude("system", "c", None, "Conversation compacted", **boundary, **kept)
+    session = session_in(CLAUDE_CODE, lines)
+    assert fold_at(session, session.leaf).context.tolist() == [2, 1, 3, 4]
+
+
+def test_entries_repeated_by_a_compaction_are_shown_once() -> None:
+    again = claude("user", "a", "c", "words", timestamp="2026-03-01T11:00:00.000Z")
+    lines = [claude("user", "a", None, "words"), claude("assistant", "b", "a", "x"), again]
+    session = session_in(CLAUDE_CODE, lines)
+    assert parents(session) == {"a": None, "b": "a"}
+    assert "shown once" in str(session.diagnostics[0])
+
+
+def test_an_answer_in_several_lines_is_paid_for_once() -> None:
+    def part(uuid: str, parent: str, output: int) -> dict[str, object]:
+        usage = {"input_tokens": 3, "output_tokens": output}
+        return claude("assistant", uuid, parent, "x", message={"id": "m1", "usage": usage})
+
+    lines = [claude("user", "a", None, "words"), part("b", "a", 1), part("c", "b", 8)]
+    session = session_in(CLAUDE_CODE, lines)
+    used = session.usage[session.columns.usage[session.columns.usage >= 0]]
+    assert used.tolist() == [[3, 8, 0, 0]]
+
+
+def test_what_the_program_says_opens_no_turn_and_gives_no_title() -> None:
+    lines = [
+        claude("user", "a", None, "<command-name>/model</command-name>"),
+        claude("user", "b", "a", "Caveat: made up", isMeta=True),
+        claude("user", "c", "b", "the real question"),
+    ]
+    session = session_in(CLAUDE_CODE, lines)
+    assert session.is_user.tolist() == [False, False, True]
+    assert summary_of(session).title == "the real question"
+
+
+def test_result_answers_its_call() -> None:
+    session = session_in(CLAUDE_CODE, [claude("user", "a", None, "words"), CALL, RESULT])
+    found = call_of(session, 2)
+    assert found is not None and (found[0], found[1].name) == (1, "Task")
+    assert said(session)[1] == ("message", "assistant", "Task\nprompt: look")
+    assert said(session)[2] == ("message", "toolResult", "seen")
+
+
+@pytest.mark.parametrize(
+    ("lines", "title"),
+    [
+        ([{"type": "custom-title", "customTitle": "mine", "sessionId": "c1"}], "mine"),
+        ([{"type": "ai-title", "aiTitle": "guessed", "sessionId": "c1"}], "guessed"),
+        ([{"type": "summary", "summary": "own", "leafUuid": "a"}], "own"),
+        ([], "from elsewhere"),
+    ],
+)
+def test_titles(tmp_path: Path, lines: list[dict[str, object]], title: str) -> None:
+    write_lines(tmp_path / "c1.jsonl", [claude("user", "a", None, "words"), *lines])
+    elsewhere = {"type": "summary", "summary": "from elsewhere", "leafUuid": "a"}
+    write_lines(tmp_path / "c2.jsonl", [elsewhere, claude("user", "z", None, "other words")])
+    store = ClaudeCodeStore([str(tmp_path)])
+    looked = [store.look_into(item) for item in store.scan() if isinstance(item, Listed)]
+    titles = {item.summary.id: item.summary.title for item in looked if item.summary}
+    assert titles == {"c1": title, "c2": "other words"}
+
+
+def test_fork_names_the_session_it_came_from() -> None:
+    forked = {"forkedFrom": {"sessionId": "c0", "messageUuid": "a"}}
+    assert (
+        summary_of(session_in(CLAUDE_CODE, [claude("user", "a", None, "x", **forked)])).parent
+        == "c0"
+    )

@@ -1,0 +1,150 @@
+"""Codex's rollouts: each thing said is shown once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tau_browser.model.columns import Flag
+from tau_browser.model.context import config_at, fold_at
+from tau_browser.model.summary import summary_of
+from tau_browser.stores.codex.format import CODEX
+from tau_browser.stores.codex.store import CodexStore
+from tau_browser.stores.store import Listed
+from tests.conftest import DATA
+from tests.stores.logs.conftest import parents, said, session_in
+from tests.stores.logs.writing import codex, codex_message, codex_meta
+
+CASE = DATA / "bugcases" / "51-codex-rollout-doubles"
+
+
+def test_talk_that_is_told_twice_is_shown_once() -> None:
+    store = CodexStore([str(CASE)])
+    (listed,) = (item for item in store.scan() if isinstance(item, Listed))
+    session = store.open(listed.path).read()
+    texts = [text for _, _, text in said(session)]
+    assert texts.count("unique codex text") == texts.count("done listing") == 1
+    assert session.id == "33333333-3333-4333-8333-333333333333"
+    summary = summary_of(session)
+    assert (summary.cwd, summary.title) == ("/proj/demo", "unique codex text")
+    assert summary.parent == "44444444-4444-4444-8444-444444444444"
+    assert [str(finding) for finding in session.diagnostics] == [
+        "whole file: 2 events that say what items say: shown once",
+        "whole file: 1 token count: shown as the usage of the entry before",
+    ]
+
+
+@pytest.mark.parametrize("event_first", [True, False])
+def test_the_order_of_the_two_views_does_not_matter(event_first: bool) -> None:
+    talk = [
+        codex_message("assistant", "done"),
+        codex("event_msg", inner="agent_message", message="done"),
+    ]
+    lines = [codex_meta(), *(talk[::-1] if event_first else talk)]
+    assert said(session_in(CODEX, lines)) == [("message", "assistant", "done")]
+
+
+def test_what_only_an_event_says_is_kept() -> None:
+    lines = [
+        codex_meta(),
+        codex_message("user", "words"),
+        codex("event_msg", inner="agent_message", message="only here"),
+        codex("event_msg", inner="turn_aborted", reason="interrupted"),
+    ]
+    session = session_in(CODEX, lines)
+    assert [text for _, _, text in said(session)] == [
+        "words",
+        "only here",
+        "turn_aborted\nreason: interrupted",
+    ]
+    assert not session.diagnostics
+
+
+def test_entries_are_one_chain_and_the_last_is_the_leaf() -> None:
+    session = session_in(
+        CODEX, [codex_meta(), *(codex_message("user", str(at)) for at in range(3))]
+    )
+    assert parents(session) == {"line-2": None, "line-3": "line-2", "line-4": "line-3"}
+    assert session.leaf == 2
+
+
+def test_tokens_belong_to_the_entry_before_their_count() -> None:
+    def count(total: int) -> dict[str, object]:
+        last = {"input_tokens": 9, "cached_input_tokens": 4, "output_tokens": total}
+        info = {"last_token_usage": last, "total_token_usage": {"output_tokens": total}}
+        return codex("event_msg", inner="token_count", info=info)
+
+    answers = [
+        codex_message("assistant", "one"),
+        count(1),
+        count(1),
+        codex_message("assistant", "two"),
+    ]
+    session = session_in(CODEX, [codex_meta(), *answers, count(3)])
+    assert len(session) == 2
+    assert session.usage[session.columns.usage].tolist() == [[5, 1, 4, 0], [5, 3, 4, 0]]
+
+
+def test_calls_outputs_and_failures() -> None:
+    failed = '{"output": "no such file", "metadata": {"exit_code": 2}}'
+    lines = [
+        codex(
+            "response_item", inner="function_call", name="shell", arguments='{"n": 1}', call_id="k"
+        ),
+        codex("response_item", inner="function_call_output", call_id="k", output=failed),
+        codex(
+            "response_item",
+            inner="custom_tool_call",
+            name="apply_patch",
+            input="*** x",
+            call_id="l",
+        ),
+        codex("response_item", inner="web_search_call", action={"query": "tides"}),
+    ]
+    session = session_in(CODEX, [codex_meta(), *lines])
+    assert [text for _, _, text in said(session)] == [
+        "shell\nn: 1",
+        "no such file",
+        "apply_patch\ninput: *** x",
+        "web_search\nquery: tides",
+    ]
+    assert [session.has(place, Flag.ERROR) for place in range(4)] == [False, True, False, False]
+
+
+def test_context_settings_and_compaction() -> None:
+    lines = [
+        codex_message("user", "<environment_context>made up</environment_context>"),
+        codex("turn_context", cwd="/proj", model="big", effort="high"),
+        codex_message("user", "the question"),
+        codex("compacted", message="so far"),
+        codex_message("assistant", "on"),
+    ]
+    session = session_in(CODEX, [codex_meta(), *lines])
+    assert session.is_user.tolist() == [False, False, True, False, False]
+    assert config_at(session, 4)["model"] == "big"
+    assert fold_at(session, 4).context.tolist() == [3, 4]
+
+
+def test_spawned_thread_names_its_parent() -> None:
+    source = {"subagent": {"thread_spawn": {"parent_thread_id": "x0"}}}
+    assert summary_of(session_in(CODEX, [codex_meta(source=source)])).parent == "x0"
+
+
+def test_first_version_had_no_envelope(tmp_path: Path) -> None:
+    lines = [
+        {"id": "x0", "timestamp": "2025-05-01T10:00:00.000Z", "instructions": None},
+        {"record_type": "state"},
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "old"}]},
+        {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "k"},
+    ]
+    session = session_in(CODEX, lines)
+    assert session.id == "x0"
+    assert [text for _, _, text in said(session)][1:] == ["old", "shell\n{}"]
+
+
+def test_places(tmp_path: Path) -> None:
+    assert [Path(place.path).name for place in CodexStore.places({"CODEX_HOME": "/x"})] == [
+        "sessions",
+        "archived_sessions",
+    ]

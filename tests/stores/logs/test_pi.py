@@ -1,0 +1,82 @@
+"""pi's sessions of three versions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tau_browser.model.columns import Flag
+from tau_browser.model.context import config_at, fold_at
+from tau_browser.model.summary import summary_of
+from tau_browser.stores.pi.format import PI
+from tau_browser.stores.pi.store import PiStore
+from tau_browser.stores.session_file import load_session
+from tau_browser.stores.store import Listed
+from tests.conftest import DATA
+from tests.stores.logs.conftest import parents, said, session_in
+from tests.stores.logs.writing import pi, pi_header, pi_message, write_lines
+
+CASE = DATA / "bugcases" / "35-mixed-versions" / "pi" / "sessions" / "--proj-demo--"
+
+
+def test_first_version_is_one_chain_without_ids() -> None:
+    session = load_session(str(next(CASE.glob("*pi1.jsonl"))), PI)
+    assert parents(session) == {"line-2": None, "line-3": "line-2", "line-4": "line-3"}
+    assert not session.diagnostics
+    assert session.leaf == 2
+    assert fold_at(session, 2).context.tolist() == [2, 0, 1]  # keeps from the first message
+
+
+def test_third_version_is_a_tree_with_its_parent_session() -> None:
+    session = load_session(str(next(CASE.glob("*pi3.jsonl"))), PI)
+    assert parents(session) == {"a": None, "b": "a", "c": "a", "l": "c", "cm": "l"}
+    assert session.entry_id(session.leaf) == "cm"
+    assert summary_of(session).parent == "/elsewhere/x.jsonl"
+    assert said(session)[3] == ("customEntry", "", "bookmark\nlabel: keep\nentry_id: a")
+    assert said(session)[4] == ("customMessage", "custom", "note")
+
+
+def test_pi_goes_on_at_the_last_line_whatever_it_is() -> None:
+    session = session_in(PI, [pi_header(), pi_message("a", None), pi("label", "l", "a")])
+    assert session.entry_id(session.leaf) == "l"
+
+
+def test_compaction_keeps_what_it_says() -> None:
+    entries = [
+        pi_message("a", None),
+        pi_message("b", "a"),
+        pi("compaction", "c", "b", summary="so far", firstKeptEntryId="b"),
+        pi_message("d", "c"),
+    ]
+    session = session_in(PI, [pi_header(), *entries])
+    context = [session.entry_id(int(at)) for at in fold_at(session, session.leaf).context]
+    assert context == ["c", "b", "d"]
+
+
+def test_settings_usage_and_errors_in_words_of_tau() -> None:
+    usage = {"input": 5, "output": 7, "cacheRead": 1, "cacheWrite": 2}
+    entries = [
+        pi("model_change", "a", None, provider="prov", modelId="big"),
+        pi("thinking_level_change", "b", "a", thinkingLevel="high"),
+        pi_message("c", "b", role="assistant", usage=usage, stopReason="aborted"),
+        pi("message", "d", "c", message={"role": "bashExecution", "command": "ls", "output": "f"}),
+    ]
+    session = session_in(PI, [pi_header(), *entries])
+    assert config_at(session, 3) == {"model": "big", "backend": "prov", "thinking": "high"}
+    assert session.usage.tolist() == [[5, 7, 1, 2]]
+    assert session.has(2, Flag.ABORTED)
+    assert session.text(3) == "$ ls\nf"
+
+
+def test_record_as_stored_stays_as_it_is() -> None:
+    label = pi("label", "l", None, targetId="x", label="here")
+    session = session_in(PI, [pi_header(), label])
+    assert b'"targetId": "x"' in session.raw(0) and session.record(0)["type"] == "customEntry"
+
+
+def test_forks_hang_under_their_source(tmp_path: Path) -> None:
+    source = write_lines(tmp_path / "a.jsonl", [pi_header("p1"), pi_message("a", None)])
+    write_lines(tmp_path / "b.jsonl", [pi_header("p2", parentSession=str(source))])
+    store = PiStore([str(tmp_path)])
+    looked = [store.look_into(item) for item in store.scan() if isinstance(item, Listed)]
+    found = {item.summary.id: item.summary.parent for item in looked if item.summary}
+    assert found == {"p1": None, "p2": str(source)}
