@@ -32,7 +32,8 @@ _VERBS = {
 }
 _QUERY = (
     'words, "a phrase", /an expression/, -not, and filters: role: kind: tool: project: since: '
-    "until: model: branch: is:error is:recall has:image"
+    "until: model: branch: is:error is:recall has:image signal: severity: stage: tag: metric: "
+    "event:"
 )
 _SHELLS = ("bash", "zsh", "fish")
 # Options before a verb that take a value, which is no verb.
@@ -149,6 +150,13 @@ def _add_show(show: _Parser) -> None:
         "--at", metavar="ENTRY", help="the path, the context and the states as of this entry"
     )
     complete_with(entry, nothing)
+    signal = show.add_argument(
+        "--min-signal",
+        type=_signal,
+        metavar="N",
+        help="leave out entries with less signal: severity, text and numbers, from 0 to 1",
+    )
+    complete_with(signal, nothing)
 
 
 def _add_find(find: _Parser) -> None:
@@ -235,6 +243,13 @@ def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number from 1, not {text!r}")
     return int(text)
+
+
+def _signal(text: str) -> int:
+    """A signal in hundredths."""
+    if not _NUMBER.fullmatch(text) or float(text) > 1:
+        raise argparse.ArgumentTypeError(f"must be a number from 0 to 1, not {text!r}")
+    return round(float(text) * 100)
 
 
 def _weights(text: str) -> dict[str, float]:

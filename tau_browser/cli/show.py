@@ -1,6 +1,7 @@
 """`tau-browse show REF`: one session, every entry in the order of the tree.
 
-JSON: {"session", "entries": [entry], "roots", "forks", "leaf", "path", "context", "diagnostics"}
+JSON: {"session", "entries": [entry], "roots", "forks", "leaf", "path", "context", "diagnostics"};
+with --min-signal also "hidden", how many entries have less, and each entry's own.
 """
 
 from __future__ import annotations
@@ -12,11 +13,15 @@ from typing import Any
 from tau_browser.cli import places
 from tau_browser.cli.ls import findings, row
 from tau_browser.cli.output import Failure, Printer, print_json, shown_time
+from tau_browser.model.columns import Codes
 from tau_browser.model.context import config_at, fold_at, states
 from tau_browser.model.diagnostic import Diagnostic
 from tau_browser.model.label import label_of, speaker_of
-from tau_browser.model.payload import config_line, text_of
+from tau_browser.model.payload import Record, config_line, text_of
+from tau_browser.model.rows import Rows, kept_with_holders
 from tau_browser.model.session import Session
+from tau_browser.model.signal import severity_of, signal_of
+from tau_browser.model.signals import read_signals
 from tau_browser.model.state import State
 from tau_browser.model.summary import session_name, stamp_text, summary_of
 from tau_browser.model.text import counted
@@ -33,11 +38,22 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     target = places.session(args)
     session = load(target)
     place = session.leaf if args.at is None else entry_named(session, args.at)
+    rows = _rows(session, args.min_signal)
     if args.json:
-        _print_json(target, session, place)
+        _print_json(target, session, place, rows, args.min_signal is not None)
     else:
-        _print(target, session, place, printer)
+        _print(target, session, place, rows, printer)
     return 0
+
+
+def _rows(session: Session, min_signal: int | None) -> Rows:
+    """The entries that are worth enough, and what holds them; all, if nothing is asked."""
+    if not min_signal:
+        return Rows(session.outline)
+    *_, (_, signals) = read_signals(session)
+    assert signals is not None  # the last always carries them
+    outline = session.outline
+    return Rows(outline, kept=kept_with_holders(outline, outline.line[signals.above(min_signal)]))
 
 
 def load(target: Target) -> Session:
@@ -63,7 +79,8 @@ def entry_named(session: Session, name: str) -> int:
     return found[0]
 
 
-def _print_json(target: Target, session: Session, place: int) -> None:
+def _print_json(target: Target, session: Session, place: int, rows: Rows, told: bool) -> None:
+    """`told`: whether signals are asked for."""
     summary = summary_of(session)
     assert target.path is not None
     about = row(Listed(target.store.name, target.path, 0.0, summary), target.ref) | {
@@ -77,7 +94,8 @@ def _print_json(target: Target, session: Session, place: int) -> None:
     print_json(
         {
             "session": about,
-            "entries": _entries(session, place),
+            "entries": _entries(session, place, rows, told),
+            **({"hidden": sum(map(rows.gap, range(len(rows))))} if told else {}),
             "roots": session.ids(tree.roots),
             "forks": session.ids(session.forks),
             "leaf": session.entry_id(session.leaf) if session.leaf != NOWHERE else None,
@@ -98,9 +116,12 @@ def _finding(finding: Diagnostic) -> dict[str, Any]:
     }
 
 
-def _entries(session: Session, place: int) -> Iterator[dict[str, Any]]:
+def _entries(session: Session, place: int, rows: Rows, told: bool) -> Iterator[dict[str, Any]]:
     tree, state = session.tree, states(session, place)
-    for at in tree.order.tolist():
+    for line in range(len(rows)):
+        if rows.gap(line):
+            continue
+        at = rows.entry(line)
         record, parent = session.record(at), int(tree.parent[at])
         yield {
             "id": session.entry_id(at),
@@ -111,10 +132,29 @@ def _entries(session: Session, place: int) -> Iterator[dict[str, Any]]:
             "text": text_of(record),
             "depth": int(tree.depth[at]),
             "state": State(int(state[at])).word,
+            **(_worth(record) if told else {}),
+            **_translated(record),
         }
 
 
-def _print(target: Target, session: Session, place: int, printer: Printer) -> None:
+def _worth(record: Record) -> dict[str, Any]:
+    signal = signal_of(record)
+    return {
+        "severity": severity_of(record),
+        "signal": {
+            "value": round(signal.value, 4),
+            "derived": signal.stored is None,
+            "parts": {name: round(part, 4) for name, part in signal.parts.items()},
+        },
+    }
+
+
+def _translated(record: Record) -> dict[str, Any]:
+    """What an entry tells of the store that it was translated from."""
+    return {name: record[name] for name in ("event", "links", "origin") if name in record}
+
+
+def _print(target: Target, session: Session, place: int, rows: Rows, printer: Printer) -> None:
     summary, config = summary_of(session), config_at(session, place)
     printer.line(summary.title)
     facts = [
@@ -128,21 +168,23 @@ def _print(target: Target, session: Session, place: int, printer: Printer) -> No
     ]
     printer.table([(f"  {name}", value) for name, value in facts if value])
     printer.line()
-    outline, state = session.outline, states(session, place)
-    entries = outline.entry.tolist()
-    if entries:
-        printer.table(
-            [
-                _cells(session, at, depth, State(int(state[at])), _mark(session, at, place))
-                for at, depth in zip(entries, outline.depth.tolist(), strict=True)
-            ]
-        )
+    state = states(session, place)
+    if len(rows):
+        printer.table([_row(session, line, rows, place, state) for line in range(len(rows))])
         printer.line()
     for finding in session.diagnostics:
         printer.line(f"{finding.severity.value}: {finding}")
     parts = [counted(len(session), "entry"), counted(summary.forks, "fork")]
     parts += [f"{summary.unreadable:,} unreadable", counted(findings(summary), "finding")]
     printer.line(", ".join(parts))
+
+
+def _row(session: Session, line: int, rows: Rows, place: int, state: Codes) -> list[str]:
+    depth = int(rows.outline.depth[rows.lines[line]])
+    if gap := rows.gap(line):
+        return ["", "", "", f"{'  ' * depth}… {gap:,} hidden"]
+    at = rows.entry(line)
+    return _cells(session, at, depth, State(int(state[at])), _mark(session, at, place))
 
 
 def _mark(session: Session, at: int, place: int) -> str:

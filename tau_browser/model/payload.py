@@ -15,6 +15,8 @@ from tau_browser.model.text import size_of
 
 Record = dict[str, Any]
 
+_EVENT_SAYS = ("tags", "inputs", "outputs", "data", "metrics")
+
 ENVELOPE = {"type", "id", "parentId", "parent_id", "timestamp", "status", "copiedFrom", "branchOf"}
 
 
@@ -103,8 +105,28 @@ def text_of(record: Record) -> str:
     if isinstance(message.get("error_message"), str):
         parts.append(message["error_message"])
     if message:
-        return "\n".join(part for part in parts if part)
+        return "\n".join(part for part in (*parts, event_text(record)) if part)
     return _text_without_message(record)
+
+
+def event_of(record: Record) -> Record:
+    """The event that an entry was made from, as another program's memory keeps it; {} for most."""
+    event = record.get("event")
+    return event if isinstance(event, dict) else {}
+
+
+def event_text(record: Record) -> str:
+    """What an event says beside its text: its tags, and what went in and came out."""
+    event = event_of(record)
+    said = event.get("text")
+    lines = [
+        line
+        for name in _EVENT_SAYS
+        if event.get(name)
+        for line in lines_of({name: event[name]})
+        if not (isinstance(said, str) and said and line.endswith(said))
+    ]
+    return "\n".join(lines)
 
 
 def lines_of(value: Any) -> list[str]:

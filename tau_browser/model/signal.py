@@ -6,18 +6,20 @@ the same way, and is always said to be derived.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from tau_browser.model.columns import Flag
 from tau_browser.model.decoder import flags_of
 from tau_browser.model.heads import head_of
-from tau_browser.model.payload import Record, message_of, text_of
+from tau_browser.model.payload import Record, event_of, message_of, text_of
 
 _BASE = 0.15
 _PER_SEVERITY = 0.1
 _TEXT_FULL, _TEXT_MOST = 400, 0.4  # characters; from 160 on, more text adds nothing
 _METRICS = 0.2
+_LARGEST = 1e9  # what is larger, or no number at all, is no signal
 _SAME = 0.0005  # a stored value this close to the formula agrees with it
 
 # What aethergraph's own writers give to events that are like ours.
@@ -73,35 +75,53 @@ def signal_of(record: Record) -> Signal:
     event = event_of(record)
     if event:
         stored = event.get("signal")
-        severity = event.get("severity")
         text = event.get("text")
         return signal_from(
-            severity if isinstance(severity, int) else _USUAL,
+            severity_of(record),
             len(text) if isinstance(text, str) else 0,
             has_metrics=bool(event.get("metrics")),
-            stored=float(stored) if isinstance(stored, int | float) else None,
+            stored=float(stored) if _is_finite(stored) else None,
         )
     message = message_of(record)
     return signal_from(
-        derived_severity(record),
+        severity_of(record),
         len(text_of(record)),
         has_metrics=any(_numbers(message.get("usage"))),
     )
 
 
-def derived_severity(record: Record) -> int:
-    """The severity of an entry whose store keeps none."""
+def hundredths(value: float) -> int:
+    """A signal as it is filtered by: in hundredths, rounded down, but not by what a sum of binary
+    fractions lacks."""
+    return math.floor(value * 100 + 1e-6)
+
+
+def severity_of(record: Record) -> int:
+    """The severity that an event stores, or else what aethergraph gives to entries like this."""
+    stored = event_of(record).get("severity")
+    if isinstance(stored, int) and abs(stored) < _LARGEST:
+        return stored
     if flags_of(head_of(record)[0]) & Flag.ERROR:
         return _FAILED
-    message = message_of(record)
-    is_result = "toolResult" in (message.get("role"), record.get("type"))
+    is_result = "toolResult" in (message_of(record).get("role"), record.get("type"))
     return _RESULT if is_result else _USUAL
 
 
-def event_of(record: Record) -> dict[str, Any]:
-    """The event that an entry was made from, as its store keeps it; {} for other entries."""
-    event = record.get("event")
-    return event if isinstance(event, dict) else {}
+def facets_of(record: Record) -> tuple[str, ...]:
+    """What filters may ask of an event, as "name:value": its kind, stage, tags and metrics.
+
+    () for entries that were made from none.
+    """
+    event = event_of(record)
+    named = [(name, event.get(field)) for name, field in (("event", "kind"), ("stage", "stage"))]
+    tags, metrics = event.get("tags"), event.get("metrics")
+    named += [("tag", tag) for tag in tags] if isinstance(tags, list) else []
+    named += [("metric", metric) for metric in metrics] if isinstance(metrics, dict) else []
+    return tuple(f"{name}:{value}" for name, value in named if isinstance(value, str) and value)
+
+
+def _is_finite(value: Any) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and abs(value) < _LARGEST
 
 
 def _numbers(usage: Any) -> list[Any]:

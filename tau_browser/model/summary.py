@@ -39,7 +39,7 @@ class Summary(msgspec.Struct, frozen=True):
 def summary_of(session: Session) -> Summary:
     """The row of a session."""
     header = session.header
-    path = session.tree.path(session.leaf)
+    path = session.tree.order if session.is_nested else session.tree.path(session.leaf)
     said = path[session.kinds.where(session.columns.kind[path], "message")]
     roles = session.columns.role[said]
     prompts = said[session.roles.where(roles, "user")]

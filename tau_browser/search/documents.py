@@ -24,10 +24,12 @@ from tau_browser.model.payload import (
     Record,
     Thinking,
     blocks_of,
+    event_text,
     lines_of,
     message_of,
     text_of,
 )
+from tau_browser.model.signal import facets_of, hundredths, severity_of, signal_of
 from tau_browser.model.times import parse_time
 
 RECALL_TOOLS = frozenset({"jmfts_search", "jmfts_read", "jmfts_ingest"})
@@ -63,13 +65,17 @@ _TITLES = ("session_info", "jmfts:document")
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What filters ask of an entry, folded. `time`: milliseconds since 1970, or NO_TIME ·
-    `traits`: what `is:` and `has:` ask for."""
+    `traits`: what `is:` and `has:` ask for · `facets`: "name:value" of what an event tells ·
+    `signal`: in hundredths, rounded down."""
 
     role: str
     kind: str
     tools: tuple[str, ...]
     time: int
     traits: tuple[str, ...]
+    facets: tuple[str, ...]
+    severity: int
+    signal: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +104,9 @@ def document_of(record: Record, *, is_error: bool) -> Document:
         tools=tuple(name.casefold() for name in tools),
         time=parse_time(record.get("timestamp")),
         traits=tuple(name for name, holds in traits.items() if holds),
+        facets=tuple(facet.casefold() for facet in facets_of(record)),
+        severity=severity_of(record),
+        signal=hundredths(signal_of(record).value),
     )
     return Document([text for text in _texts(record, message) if text[1]], facts)
 
@@ -171,6 +180,7 @@ def _texts(record: Record, message: Record) -> Iterator[tuple[Part, str]]:
         yield Part.OUTPUT, details["exception"]
     if isinstance(message.get("error_message"), str):
         yield speaker, message["error_message"]
+    yield Part.NOTE, event_text(record)
 
 
 def _role(record: Record, message: Record) -> str:

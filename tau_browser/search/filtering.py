@@ -47,6 +47,16 @@ _HOLDS: dict[str, Callable[[_Asked, str], bool]] = {
 }
 
 
+_HOLDS |= {
+    name: lambda asked, value, name=name: f"{name}:{value}" in asked.facts.facets  # type: ignore[misc]
+    for name in ("event", "stage", "tag", "metric")
+}
+_AT_LEAST: dict[str, Callable[[Facts], int]] = {
+    "severity": lambda facts: facts.severity,
+    "signal": lambda facts: facts.signal,
+}
+
+
 class Filtering:
     """Asks the filters of one query. Sessions are read only when a filter is about them."""
 
@@ -143,6 +153,8 @@ def _holds(condition: Filter, asked: _Asked) -> bool:
     time, value = asked.facts.time, condition.value
     if isinstance(value, str):
         return _HOLDS[condition.name](asked, value)
+    if condition.name in _AT_LEAST:
+        return _AT_LEAST[condition.name](asked.facts) >= value
     if time == NO_TIME:
         return False
     return time >= value if condition.name == "since" else time < value

@@ -5,6 +5,7 @@ A new filter is a new row here, and a column or a field that it is asked of (`in
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +15,7 @@ from tau_browser.search.dates import SPELLINGS, read_time
 
 Read = Callable[[str, datetime], str | int | None]
 """From a value as typed, and the present time, to what it stands for; None if it stands for
-nothing. Milliseconds since 1970 where it is a time."""
+nothing. Milliseconds since 1970 where it is a time, hundredths where it is a signal."""
 
 _BRANCHES = {
     "active": "path",
@@ -55,6 +56,14 @@ def _until(value: str, now: datetime) -> int | None:
     return read_time(value, now, end=True)
 
 
+def _whole(value: str, _: datetime) -> int | None:
+    return int(value) if re.fullmatch("[0-9]{1,2}", value, re.ASCII) else None
+
+
+def _hundredths(value: str, _: datetime) -> int | None:
+    return round(float(value) * 100) if re.fullmatch(r"0?\.[0-9]{1,6}|[01]", value) else None
+
+
 FILTERS = {
     filter.name: filter
     for filter in (
@@ -68,6 +77,12 @@ FILTERS = {
         FilterKind("model", "part of the model's name", _any_word, hint="name of a model"),
         FilterKind("branch", "how it stands to the leaf", _one_of(**_BRANCHES), (*_BRANCHES,)),
         FilterKind("is", "what it is", _one_of("error", "recall"), ("error", "recall"), joins=True),
+        FilterKind("event", "kind of event in its own memory", _any_word, hint="kind of an event"),
+        FilterKind("stage", "stage of an event", _any_word, hint="name of a stage"),
+        FilterKind("tag", "tag of an event", _any_word, hint="a tag", joins=True),
+        FilterKind("metric", "a number that an event bears", _any_word, hint="name", joins=True),
+        FilterKind("severity", "at least so severe", _whole, hint="a number: 5 for failures"),
+        FilterKind("signal", "at least so much worth", _hundredths, hint="a number from 0 to 1"),
         FilterKind("has", "what it holds", _one_of("image"), ("image",), joins=True),
     )
 }

@@ -33,6 +33,7 @@ from tau_browser.tui.prompt import Prompt
 from tau_browser.tui.rows_view import RowsView
 from tau_browser.tui.session_list import SessionList
 from tau_browser.tui.surgery import NAME, Surgery
+from tau_browser.tui.threshold import Threshold
 from tau_browser.tui.titles import entry_title, status, tree_title
 from tau_browser.tui.tree_view import TreeView
 
@@ -63,7 +64,7 @@ class _Arrival:
     filtered: bool
 
 
-class BrowserScreen(Surgery, Screen[None]):
+class BrowserScreen(Surgery, Threshold, Screen[None]):
     """Three panes over one store."""
 
     app: BrowserApp
@@ -234,6 +235,7 @@ class BrowserScreen(Surgery, Screen[None]):
             self._opened.close()
         self._opened = self.app.target.store.open(path)
         self._leave_find()
+        self._asked_threshold = 0
         self._tree.close()
         self._lost = ""
         self._sessions.mark_open(path)
@@ -265,6 +267,7 @@ class BrowserScreen(Surgery, Screen[None]):
             self._lost = ""
             self._tree.rows_changed()
             self._find_again()
+            self._threshold_again()
             self._arrive()
             self._show_to_search()
             self._show_titles()
@@ -294,6 +297,7 @@ class BrowserScreen(Surgery, Screen[None]):
             self._tree.replace(event.facts)
             self._show_titles()
             self._find_again()
+            self._threshold_again()
             self._show_to_search()
         elif event.change in (Change.GONE, Change.AWAY):
             if not self._lost:
@@ -324,7 +328,7 @@ class BrowserScreen(Surgery, Screen[None]):
         if session is None or entry is None:
             self._entry.clear()
         else:
-            self._entry.show(session, entry, self._tree.state(entry).word)
+            self._entry.show(session, entry, self._tree.state_word(entry))
         self._panes.pane("entry").title.show(entry_title(self._tree))
         self._show_status()
 
@@ -586,6 +590,8 @@ class BrowserScreen(Surgery, Screen[None]):
         order. From what a search found, back to all that it found."""
         if self._tree.filtered and self._found is None and not self._prompt.display:
             self.action_filter()
+        elif self._tree.threshold and not self._prompt.display:
+            self._leave_threshold()
         elif self._prompt.display or self._tree.pattern is not None:
             was_found = self._found is not None
             self._leave_find()

@@ -77,6 +77,8 @@ BROWSER = [
     Key("next_hit", "n", "next hit, unfolding as needed"),
     Key("previous_hit", "N", "previous hit"),
     Key("filter", "F", "only hits and what leads to them, or all"),
+    Key("raise_threshold", "v", "hide what has less signal (severity, text, numbers)"),
+    Key("lower_threshold", "V", "hide less of it"),
     Key("search", "s", "search all sessions", asks=True),
     Key("model_view", "c", "full history, or what the model saw at this entry"),
     Key("compare", "d", "compare with the marked entry"),

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from textual.message import Message
 
 from tau_browser.model.session import Session
+from tau_browser.model.signals import Signals, read_signals
 from tau_browser.search.find import Pattern, QueryError, find
 from tau_browser.stores.store import (
     Change,
@@ -90,6 +91,16 @@ class SessionChanged(Message):
         self.generation = generation
         self.change = change
         self.facts = facts
+
+
+class SignalsRead(Message):
+    """The signals of a session's entries, or how many were looked at so far."""
+
+    def __init__(self, session: Session, done: int, signals: Signals | None) -> None:
+        super().__init__()
+        self.session = session
+        self.done = done
+        self.signals = signals
 
 
 class HitsFound(Message):
@@ -213,6 +224,17 @@ def find_all(
         post(HitsFound(generation, hits, done, total, str(error)))
         return
     post(HitsFound(generation, hits, total, total))
+
+
+def signals(session: Session, post: Post, cancelled: Cancelled) -> None:
+    """Read what each entry of a session is worth."""
+    due = Pace()
+    for done, found in read_signals(session):
+        if cancelled():
+            return
+        if found is not None or due():
+            post(SignalsRead(session, done, found))
+        time.sleep(0)
 
 
 class Pace:

@@ -8,10 +8,13 @@ from tau_browser.model.columns import Flag, Places
 from tau_browser.model.context import fold_at, legacy_cursor
 from tau_browser.model.label import speaker_of
 from tau_browser.model.session import Session
+from tau_browser.model.signals import Signals
 from tau_browser.model.summary import stamp_text
 from tau_browser.model.text import counted, safe_line
 from tau_browser.model.tree import NOWHERE
 from tau_browser.tui.tree_view import TreeView
+
+_CELLS = 10  # of the slider
 
 
 def tree_title(tree: TreeView, name: str, *remarks: str) -> str:
@@ -25,6 +28,8 @@ def tree_title(tree: TreeView, name: str, *remarks: str) -> str:
     entries = counted(len(session), "entry")
     kept = f"only hits of {entries}" if tree.filtered else entries
     parts = [safe_line(name), *filter(None, remarks), kept]
+    if tree.threshold and tree.signals is not None:
+        parts.insert(0, _slider(tree, tree.signals))
     if forks := len(session.forks):
         parts.append(counted(forks, "fork"))
     if findings := len(session.diagnostics):
@@ -43,6 +48,8 @@ def entry_title(tree: TreeView) -> str:
 def status(tree: TreeView) -> str:
     """All about where the cursor is, what matters most first."""
     session, entry = tree.session, tree.entry
+    if tree.gap and tree.threshold:
+        return f"{counted(tree.gap, 'entry')} with less signal hidden here · Enter shows, Esc all"
     if tree.gap:
         return f"{counted(tree.gap, 'entry')} without a hit hidden here · Enter shows, F shows all"
     if session is None or entry is None:
@@ -52,7 +59,7 @@ def status(tree: TreeView) -> str:
         words.append(_hit_position(tree.hits, entry))
     if tree.marked:
         words.append(f"{len(tree.marked)} marked")
-    words.append(tree.state(entry).word)
+    words.append(tree.state_word(entry))
     if entry == session.leaf:
         words.append("the leaf: τ reopens here")
         words += _legacy_position(session)
@@ -63,6 +70,14 @@ def status(tree: TreeView) -> str:
     if session.has(entry, Flag.COPIED):
         words.append("copied")
     return " · ".join(word for word in words if word)
+
+
+def _slider(tree: TreeView, signals: Signals) -> str:
+    """Where the threshold stands, and how much it hides."""
+    filled = tree.threshold * _CELLS // 100
+    bar = tree.glyphs.thumb * filled + tree.glyphs.rule * (_CELLS - filled)
+    kind = "derived signal" if signals.is_derived else "signal"
+    return f"{kind} {bar} {tree.threshold / 100:.2f} and more, {tree.worthless:,} hidden"
 
 
 def _hit_position(hits: Places, entry: int) -> str:

@@ -14,12 +14,14 @@ from tau_browser.model.outline import flat_outline
 from tau_browser.model.payload import message_of
 from tau_browser.model.rows import Rows, kept_with_holders
 from tau_browser.model.session import Session
+from tau_browser.model.signals import Signals
 from tau_browser.model.state import State
 from tau_browser.model.summary import stamp_text
 from tau_browser.model.text import counted, safe_line
 from tau_browser.model.tree import NOWHERE
 from tau_browser.search.find import Pattern, QueryError
 from tau_browser.tui import keys
+from tau_browser.tui.event_badges import event_badges
 from tau_browser.tui.facts import Facts
 from tau_browser.tui.glyphs import UNICODE, Glyphs
 from tau_browser.tui.rows_view import Piece, RowsView
@@ -47,6 +49,9 @@ class TreeView(RowsView):
         self.rows: Rows | None = None
         self.model_view_at: int | None = None  # the entry whose context is shown
         self.filtered = False  # only the hits and what holds them are shown
+        self.signals: Signals | None = None  # of the session, once they were asked for
+        self.threshold = 0  # hundredths; what is worth less is not shown
+        self.worthless = 0  # how many entries that hides
         self.marked: list[int] = []
         self.pattern: Pattern | None = None
         self.hits: Places = np.empty(0, np.intp)  # places, ascending
@@ -61,7 +66,7 @@ class TreeView(RowsView):
     def open(self, facts: Facts) -> None:
         """Show a session from the start: turns folded but the last, the cursor on the leaf."""
         self.marked, self.model_view_at, self.hits = [], None, np.empty(0, np.intp)
-        self.filtered = False
+        self.filtered, self.signals, self.threshold = False, None, 0
         session = self._take(facts)
         outline = session.outline
         self._full = self.rows = Rows(outline, outline.size > 1)
@@ -102,19 +107,20 @@ class TreeView(RowsView):
             self.move_to(row)
         if filtered:
             self.show_only_hits()
+        self.signals, self.threshold = None, 0
 
     def show_model_view(self, place: int) -> None:
         """Show only what the model saw at an entry, in the order in which it saw it."""
         if self.session is None:
             return
-        self.model_view_at, self.filtered = place, False
+        self.model_view_at, self.filtered, self.threshold = place, False, 0
         context = fold_at(self.session, place).context
         self._show_rows(Rows(flat_outline(context, len(self.session))), place)
 
     def show_full_history(self) -> None:
         """Leave the model view or the filter; the cursor stays on its entry."""
         place = self._place
-        self.model_view_at, self.filtered = None, False
+        self.model_view_at, self.filtered, self.threshold = None, False, 0
         if self._full is not None:
             self._show_rows(self._full, place)
             if place is not None:
@@ -125,8 +131,19 @@ class TreeView(RowsView):
         if self._full is None:
             return
         place, outline = self._place, self._full.outline
-        self.model_view_at, self.filtered = None, True
+        self.model_view_at, self.filtered, self.threshold = None, True, 0
         kept = kept_with_holders(outline, outline.line[self.hits])
+        self._show_rows(Rows(outline, kept=kept), place)
+
+    def show_worth(self, threshold: int) -> None:
+        """Show what is worth a threshold, in hundredths, and what holds it; rows say how much is
+        hidden between."""
+        if self._full is None or self.signals is None:
+            return
+        place, outline = self._place, self._full.outline
+        self.model_view_at, self.filtered, self.threshold = None, False, threshold
+        kept = kept_with_holders(outline, outline.line[self.signals.above(threshold)])
+        self.worthless = len(kept) - int(kept.sum())
         self._show_rows(Rows(outline, kept=kept), place)
 
     def show_hits(self, pattern: Pattern | None, hits: Places) -> None:
@@ -161,6 +178,12 @@ class TreeView(RowsView):
     def state(self, place: int) -> State:
         """How an entry stands to the leaf."""
         return self._facts.state(place) if self._facts is not None else State.PATH
+
+    def state_word(self, place: int) -> str:
+        """The same in a word; "" in a hierarchy, which has no path, unless something is wrong."""
+        state = self.state(place)
+        is_usual = self.session is not None and self.session.is_nested and state is State.PATH
+        return "" if is_usual else state.word
 
     def go_to(self, place: int) -> bool:
         """Move to an entry, unfolding what hides it; False if this view does not hold it."""
@@ -316,8 +339,8 @@ class TreeView(RowsView):
 
     def close(self) -> None:
         """Show nothing."""
-        self.session = self.rows = self._full = self._facts = None
-        self.model_view_at, self.filtered = None, False
+        self.session = self.rows = self._full = self._facts = self.signals = None
+        self.model_view_at, self.filtered, self.threshold = None, False, 0
         self.rows_changed()
 
     def _outline_changed(self) -> None:
@@ -444,6 +467,7 @@ class TreeView(RowsView):
             badges.append((state.word, _STATE_STYLES[state]))
         if place == session.leaf:
             badges.append((f"{glyphs.leaf} leaf", "accent strong"))
+        badges = [*event_badges(record, width), *badges]
         time = safe_line(stamp_text(record.get("timestamp")))[11:19]
         if time and width >= _ROOM_FOR_TIMES:
             badges.append((time, "dim"))

@@ -256,3 +256,23 @@ def test_reading_the_first_session_of_a_folder(run: Run, tmp_path: Path) -> None
     (tmp_path / "deep").mkdir()
     write(tmp_path / "deep" / "s.jsonl", message("a", None, "only one"))
     assert run("show", tmp_path, "--json").json["session"]["id"] == HEADER["id"]
+
+
+def test_what_has_less_signal_is_left_out_and_counted(run: Run) -> None:
+    root = str(DATA / "aethergraph" / "a1-root")
+    where = ["--store", "aethergraph", "--session-dir", root, "run-20260303-2"]
+    shown = run("show", *where, "--min-signal", "0.65", "--json").json
+    assert shown["hidden"] == 6
+    assert len(shown["entries"]) + shown["hidden"] == shown["session"]["entries"] == 25
+    by_id = {entry["id"]: entry for entry in shown["entries"]}
+    failed = by_id["0a9ee25d61317a42478ed1e7"]
+    assert failed["severity"] == 5
+    assert failed["signal"] == {
+        "value": 1.0,
+        "derived": False,
+        "parts": {"base": 0.15, "severity": 0.5, "text": 0.1625, "metrics": 0.2},
+    }
+    assert failed["event"]["kind"] == "error"
+    assert failed["origin"]["line"] == 3
+    assert "… 1 hidden" in run("show", *where, "--min-signal", "0.65").out
+    assert run("show", *where, "--min-signal", "7").code == 2

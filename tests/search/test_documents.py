@@ -83,6 +83,30 @@ def test_facts() -> None:
     assert document_of({"type": "x"}, is_error=False).facts.time == NO_TIME
 
 
+def test_facts_of_an_event() -> None:
+    event = {
+        "kind": "Checkpoint",
+        "stage": "act",
+        "tags": ["Retry"],
+        "metrics": {"latency_ms": 30},
+        "severity": 4,
+        "signal": 0.5,
+        "text": "said",
+        "outputs": [{"name": "rows", "value": 15}],
+    }
+    document = document_of(
+        said("custom", {"type": "text", "text": "said"}) | {"event": event}, is_error=False
+    )
+    facts = document.facts
+    assert facts.facets == ("event:checkpoint", "stage:act", "tag:retry", "metric:latency_ms")
+    assert (facts.severity, facts.signal) == (4, 50)
+    assert any("outputs[0].name: rows" in text for _, text in document.texts)
+    failed = said("toolResult")
+    assert document_of(failed, is_error=False).facts.severity == 3
+    failed["message"]["is_error"] = True
+    assert document_of(failed, is_error=True).facts.severity == 5
+
+
 def test_text_that_names_a_recall_is_none() -> None:
     record = said("assistant", {"type": "text", "text": "toolCall jmfts_search"})
     assert document_of(record, is_error=False).facts.traits == ()

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from tau_browser.model.context import states
 from tau_browser.model.state import State
+from tau_browser.search.filtering import Filtering
 from tau_browser.search.highlight import Highlighter
 from tau_browser.search.lexical import can_rank
 from tau_browser.search.query import parse
+from tau_browser.search.scan import Hit
 from tau_browser.search.texts import Texts
 from tests.conftest import DATA, load, message
 from tests.search.conftest import Indexed
@@ -345,3 +347,38 @@ def test_hits_are_highlighted(indexed_cases: dict[str, Indexed], case: str) -> N
         highlighter = Highlighter(query, matches.widened)
         for key, _ in matches.hits:
             assert highlighter.marks(texts.text(key)), (search["q"], texts.text(key))
+
+
+def test_filters_of_events_are_what_the_entries_say(indexed: Indexed) -> None:
+    """The index against the same filters asked of the entries themselves."""
+    events = [
+        {"kind": "note", "stage": "act", "severity": 2, "signal": 0.35, "tags": ["a", "b"]},
+        {"kind": "note", "stage": "plan", "severity": 4, "signal": 0.75, "metrics": {"ms": 3}},
+        {"kind": "error", "severity": 5, "signal": 1, "tags": ["b"], "metrics": {"ms": 1, "n": 2}},
+    ]
+    records = [message(f"m{at}", None, "said", event=each) for at, each in enumerate(events)]
+    path = indexed.write("s", [*records, message("m3", None, "said " * 40)])
+    indexed.update()
+    for query, expected in {
+        "event:note": "01",
+        "stage:ACT": "0",
+        "tag:b": "02",
+        "tag:a tag:b": "0",
+        "metric:ms metric:n": "2",
+        "severity:4": "12",
+        "severity:2": "0123",
+        "signal:0.35": "0123",
+        "signal:.5": "123",
+        "-signal:0.6 event:note": "0",
+        "said signal:0.8": "2",
+    }.items():
+        parsed = parse(query)
+        session = load(path)
+        asked = [
+            session.entry_id(at)
+            for at in range(len(session))
+            if Filtering(parsed).passes(
+                Hit(str(path), *session.columns.row(at), session.record(at))
+            )
+        ]
+        assert sorted(ids(indexed.found(query))) == sorted(asked) == [f"m{at}" for at in expected]

@@ -103,6 +103,9 @@ def test_blank(text: str) -> None:
             "branch:active is:error has:image",
             [("branch", "path"), ("is", "error"), ("has", "image")],
         ),
+        ("signal:0.5 -signal:.35 signal:1", [("signal", 50), ("-signal", 35), ("signal", 100)]),
+        ("severity:3 Tag:Retry", [("severity", 3), ("tag", "retry")]),
+        ("stage:act metric:ms event:note", [("stage", "act"), ("metric", "ms"), ("event", "note")]),
     ],
 )
 def test_filters(text: str, expected: list[tuple[str, Any]]) -> None:

@@ -15,9 +15,11 @@ GROUP = "group"
 STEM = "stem"
 EXTRA = "extra"
 ROLE, KIND, TOOL, TRAIT, TIME, PART = "role", "kind", "named", "trait", "time", "part"
+FACET, SEVERITY, SIGNAL = "facet", "severity", "signal"
 
 _HEAP = 128 << 20  # bytes that a writer may fill before it writes a segment
 _THREADS = 1
+_MOST_SEVERE = 99  # more than can be asked for
 
 
 def schema() -> tantivy.Schema:
@@ -27,11 +29,13 @@ def schema() -> tantivy.Schema:
     builder.add_unsigned_field(KEY, indexed=True, fast=True)
     builder.add_unsigned_field(GROUP, indexed=True)
     builder.add_integer_field(TIME, indexed=True, fast=True)
+    for number in (SEVERITY, SIGNAL):
+        builder.add_integer_field(number, indexed=True)
     for part in Part:
         builder.add_text_field(part, tokenizer_name="word", index_option="position")
     builder.add_text_field(STEM, tokenizer_name="stem", index_option="freq")
     builder.add_text_field(EXTRA, tokenizer_name="extra", index_option="position")
-    for fact in (ROLE, KIND, TOOL, TRAIT, PART):
+    for fact in (ROLE, KIND, TOOL, TRAIT, FACET, PART):
         builder.add_text_field(fact, tokenizer_name="raw", index_option="basic")
     return builder.build()
 
@@ -67,6 +71,10 @@ def written(content: int, groups: Iterable[int], document: Document) -> tantivy.
         made.add_text(TOOL, _utf8(tool))
     for trait in facts.traits:
         made.add_text(TRAIT, trait)
+    for facet in facts.facets:
+        made.add_text(FACET, _utf8(facet))
+    made.add_integer(SEVERITY, max(0, min(facts.severity, _MOST_SEVERE)))
+    made.add_integer(SIGNAL, facts.signal)
     for part in {part for part, _ in document.texts}:
         made.add_text(PART, part)
     for part, text in document.texts:

@@ -19,6 +19,8 @@ _FIELDS = {
     "is": postings.TRAIT,
     "has": postings.TRAIT,
 }
+_FACETS = ("event", "stage", "tag", "metric")
+_AT_LEAST = {"severity": postings.SEVERITY, "signal": postings.SIGNAL}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,19 @@ def _query(condition: Filter) -> tantivy.Query:
     value = condition.value
     if isinstance(value, str):
         folded = value.casefold().encode("utf-8", "replace").decode()
+        if condition.name in _FACETS:
+            facet = f"{condition.name}:{folded}"
+            return tantivy.Query.term_query(postings.schema(), postings.FACET, facet)
         return tantivy.Query.term_query(postings.schema(), _FIELDS[condition.name], folded)
+    if condition.name in _AT_LEAST:
+        return tantivy.Query.range_query(
+            postings.schema(),
+            _AT_LEAST[condition.name],
+            tantivy.FieldType.Integer,
+            lower_bound=value,
+            upper_bound=None,
+            include_upper=True,  # an end that is open must be said to be included
+        )
     is_start = condition.name == "since"
     return tantivy.Query.range_query(
         postings.schema(),

@@ -39,6 +39,7 @@ from tau_browser.tui.entry.parts import (
     Span,
     more,
 )
+from tau_browser.tui.entry.translated import OF_TRANSLATION
 from tau_browser.tui.entry.values import WORD, fields, texts, word
 
 _RUN = {"bash": "run.sh", "shell": "run.sh", "python": "run.py"}
@@ -127,7 +128,7 @@ def _thinking(text: str, unfolded: bool, budget: Budget) -> list[Part]:
 
 def _unknown_fields(record: Record, whole: Budget) -> Iterator[Section]:
     """Fields that nobody told us about."""
-    of_record = _without(record, ENVELOPE | {"customType", "message"})
+    of_record = _without(record, ENVELOPE | OF_TRANSLATION | {"customType", "message"})
     of_message = message_of(record)
     if of_message is record:  # τ's SDK writes a result in one with its entry
         of_record = {}

@@ -28,7 +28,8 @@ from tau_browser.tui.entry.parts import (
     View,
 )
 from tau_browser.tui.entry.stored import laid_out
-from tau_browser.tui.entry.values import JSON_FILE, fields, word
+from tau_browser.tui.entry.translated import OF_TRANSLATION, translated_sections
+from tau_browser.tui.entry.values import JSON_FILE, fields, texts, word
 
 _CHARACTERS, _LINES = 8_000, 200  # of one section
 _SECTIONS = 40
@@ -82,9 +83,11 @@ def _body(
     session: Session, place: int, record: Record, view: View, whole: Budget
 ) -> Iterator[Section]:
     if not message_of(record):
-        return _facts(session, place, record, whole)
-    sections = result_sections if is_result(session, place) else message_sections
-    return sections(session, place, record, view.thinking, whole)
+        yield from _facts(session, place, record, whole)
+    else:
+        sections = result_sections if is_result(session, place) else message_sections
+        yield from sections(session, place, record, view.thinking, whole)
+    yield from translated_sections(record, whole)
 
 
 def _head(session: Session, place: int, record: Record, state: str) -> Section:
@@ -140,9 +143,12 @@ def _facts(session: Session, place: int, record: Record, whole: Budget) -> Itera
     summary = record.get("summary")
     if isinstance(summary, str):
         yield Section(None, text_parts(summary, whole.part()))
-    told = ENVELOPE | {"customType"} | ({"summary"} if isinstance(summary, str) else set())
+    told = ENVELOPE | OF_TRANSLATION | {"customType"}
+    told |= {"summary"} if isinstance(summary, str) else set()
     facts = {name: value for name, value in record.items() if name not in told}
-    if facts.keys() == {"data"}:
+    if facts.keys() == {"title", "data"}:
+        yield Section(None, texts(str(facts["title"]), whole.part()))
+    if facts.keys() <= {"title", "data"} and "data" in facts:
         facts = facts["data"]
     parts = fields(facts, whole.part())
     yield Section(None, parts or [Plain("(nothing more is stored here)", "entry.muted")])
