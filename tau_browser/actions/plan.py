@@ -49,7 +49,10 @@ class Remedy(StrEnum):
 class Content(Protocol):
     """The bytes that will be written."""
 
-    size: int
+    @property
+    def size(self) -> int:
+        """How many."""
+        ...
 
     def pieces(self) -> Iterator[bytes]:
         """The bytes from the start, in pieces of any size."""

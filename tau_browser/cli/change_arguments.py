@@ -7,10 +7,13 @@ from collections.abc import Mapping
 
 from tau_browser.cli.completers import complete_with, nothing, references
 
+FORMATS = ("html", "md", "json", "jsonl")
+
 VERBS = {
     "fork": "make a new session out of one: all of it, a path, or some turns",
     "prune": "leave out subtrees: in a copy, in place, or by a fold",
     "rename": "give a session a name",
+    "export": "write a session, or a part of it, as a file to send or to read",
     "undo": "take a change back, or list all changes",
 }
 
@@ -20,6 +23,7 @@ def add(verbs: Mapping[str, argparse.ArgumentParser]) -> None:
     _add_fork(verbs["fork"])
     _add_prune(verbs["prune"])
     _add_rename(verbs["rename"])
+    _add_export(verbs["export"])
     _add_undo(verbs["undo"])
 
 
@@ -65,6 +69,32 @@ def _add_rename(rename: argparse.ArgumentParser) -> None:
     _add_reference(rename)
     complete_with(rename.add_argument("name", help="the new name"), nothing)
     _add_dry_run(rename)
+
+
+def _add_export(export: argparse.ArgumentParser) -> None:
+    _add_reference(export)
+    what = export.add_mutually_exclusive_group()
+    at = what.add_argument("--at", metavar="ENTRY", help="only the path to this entry")
+    subtree = what.add_argument(
+        "--subtree", metavar="ENTRY", help="only this entry and all below it"
+    )
+    only = what.add_argument(
+        "--only", metavar="ENTRY", action="append", help="only this; may be given several times"
+    )
+    for argument in (at, subtree, only):
+        complete_with(argument, nothing)
+    export.add_argument("--format", choices=FORMATS, help="default: as FILE ends, or else html")
+    export.add_argument(
+        "--redact",
+        action=argparse.BooleanOptionalAction,
+        help="hide secrets; default: in html and md",
+    )
+    show = export.add_argument(
+        "--show", metavar="N", action="append", help="leave secret N of the plan as it is"
+    )
+    complete_with(show, nothing)
+    export.add_argument("-o", "--output", metavar="FILE", help="where to; - prints it")
+    _add_dry_run(export)
 
 
 def _add_undo(undo: argparse.ArgumentParser) -> None:

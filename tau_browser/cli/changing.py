@@ -49,8 +49,13 @@ def entries_named(session: Session, names: list[str]) -> tuple[int, ...]:
     return tuple(entry_named(session, name) for name in names)
 
 
-def carry_out(plan: Plan, writer: Writer, args: argparse.Namespace, printer: Printer) -> int:
-    """Show a plan and, unless it is refused or only asked for, do it. Returns the exit code."""
+def carry_out(
+    plan: Plan, writer: Writer, args: argparse.Namespace, printer: Printer, **more: Any
+) -> int:
+    """Show a plan and, unless it is refused or only asked for, do it. Returns the exit code.
+
+    more: what else is to stand in the JSON.
+    """
     if not args.json:
         print_plan(plan, printer)
     change = None
@@ -58,12 +63,12 @@ def carry_out(plan: Plan, writer: Writer, args: argparse.Namespace, printer: Pri
         change = writer.apply(plan, journal())
     if args.json:
         found = {"plan": described(plan), "change": change.id if change else None}
-        print_json(found | {"resume": _resume(plan)})
+        print_json(found | {"resume": _resume(plan)} | more)
     elif change is not None:
         printer.line()
         printer.line(f"done: {change.path}")
         if plan.read is None or change.path != plan.read.path:
-            printer.line(f"resume: {_resume(plan)}" if plan.result is not None else "")
+            _print_resume(plan, printer)
         printer.line(f"`tau-browse undo {change.id}` takes it back")
     if plan.refusals:
         print("tau-browse: refused: nothing was written", file=sys.stderr)
@@ -77,6 +82,11 @@ def print_plan(plan: Plan, printer: Printer) -> None:
     printer.line(plan.about)
     for line in [*lines_of(plan, signs, OPTIONS), *lists_of(plan, signs)]:
         printer.line(line.text)
+
+
+def _print_resume(plan: Plan, printer: Printer) -> None:
+    if command := _resume(plan):
+        printer.line(f"resume: {command}")
 
 
 def _resume(plan: Plan) -> str | None:

@@ -87,6 +87,7 @@ BROWSER = [
     Key("reload", "r", "read again"),
     Key("fork", "f", "fork here, or only the marked entries: a new session"),
     Key("prune", "x", "prune this subtree, or the marked ones; or fold what is before"),
+    Key("export", "e", "export: HTML, Markdown, JSON, JSONL"),
     Key("rename", "R", "rename the session", asks=True),
     Key("undo", "u", "take a change back"),
     Key("copy", "y", "copy id, text, path or resume command"),

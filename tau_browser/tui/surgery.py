@@ -74,6 +74,18 @@ class Surgery(_Base):
         roots = tuple(self._tree.marked) or (self._tree.entry,)
         self._propose(Prune(subject, PruneRequest(tuple(at for at in roots if at is not None))))
 
+    def action_export(self) -> None:
+        """Propose an export of the open session."""
+        if self._tree.session is None or self._opened is None or self._tree.entry is None:
+            self._tell("open a session first")
+            return
+        from tau_browser.actions.export.request import ExportRequest, Format
+        from tau_browser.tui.plan.export import Export
+
+        store, path, marked = self.app.target.store, self._opened.path, tuple(self._tree.marked)
+        request = ExportRequest(Format.HTML)
+        self._propose(Export(store, path, self._journal(), self._tree.entry, marked, request))
+
     def action_rename(self) -> None:
         """Ask for a new name."""
         if self._subject(Capability.RENAME) is not None:

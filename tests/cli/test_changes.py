@@ -9,6 +9,7 @@ import pytest
 
 from tests.actions.conftest import LONG_AGO, snapshot
 from tests.actions.test_fork import WITH_CALLS
+from tests.actions.test_redaction import SECRETS
 from tests.cli.conftest import Run
 from tests.conftest import load
 
@@ -100,6 +101,49 @@ def test_the_list_of_changes(session: Path, run: Run) -> None:
     assert run("undo", changes[0]["id"][:5]).code == 0
     assert "rename s1 to one" in run("undo").out
     assert session.read_bytes() == WITH_CALLS
+
+
+@pytest.mark.parametrize("form", ["html", "md", "json", "jsonl"])
+def test_export_to_a_file(form: str, session: Path, run: Run, home: Path) -> None:
+    answer = run("export", "s1", "-o", f"out.{form}", "--json")
+    assert answer.code == 0 and answer.json["plan"]["target"] == str(home / f"out.{form}")
+    assert (home / f"out.{form}").stat().st_size == answer.json["plan"]["bytes"]
+    again = run("export", "s1", "-o", f"out.{form}")
+    assert again.code == 2 and "is there already" in again.out
+    assert run("undo").code == 0 and not (home / f"out.{form}").exists()
+
+
+def test_export_to_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    from tau_browser.cli import main
+
+    assert main(["export", str(SECRETS), "--format", "jsonl", "-o", "-"]) == 0
+    assert capfdbinary.readouterr().out == SECRETS.read_bytes()
+    assert main(["export", str(SECRETS), "--format", "jsonl", "--redact", "-o", "-"]) == 0
+    assert b"AKIA" not in capfdbinary.readouterr().out
+
+
+def test_secrets_are_listed_by_number(run: Run, home: Path) -> None:
+    secrets = run("export", SECRETS, "--dry-run", "--json").json["secrets"]
+    assert len(secrets) == 9 and all(secret["hidden"] for secret in secrets)
+    (number,) = [at["number"] for at in secrets if at["kind"] == "aws-access-key"]
+    assert run("export", SECRETS, "--show", number, "-o", "out.md").code == 0
+    assert "AKIAC" in (home / "out.md").read_text()
+    assert run("export", SECRETS, "--show", "10").code == 2
+
+
+def test_export_of_parts(session: Path, run: Run, home: Path) -> None:
+    for name, options in (
+        ("a", ["--at", "a2"]),
+        ("b", ["--subtree", "u2"]),
+        ("c", ["--only", "u3"]),
+    ):
+        assert run("export", "s1", *options, "-o", f"{name}.jsonl").code == 0
+    assert [len(load(home / f"{name}.jsonl")) for name in "abc"] == [5, 3, 1]
+
+
+def test_the_demo_can_be_exported(run: Run, home: Path) -> None:
+    ref = run("ls", "--demo", "--json").json["sessions"][0]["ref"]
+    assert run("export", "--demo", ref, "-o", "demo.html").code == 0
 
 
 def test_the_demo_is_read_only(run: Run) -> None:

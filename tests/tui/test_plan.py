@@ -14,10 +14,12 @@ from tau_browser.actions.reading import Reading
 from tau_browser.model.summary import session_name
 from tau_browser.tui.app import BrowserApp
 from tau_browser.tui.browser import BrowserScreen
+from tau_browser.tui.rows_view import RowsView
 from tests.actions.conftest import LONG_AGO
 from tests.actions.test_fork import WITH_CALLS
+from tests.actions.test_redaction import SECRETS
 from tests.conftest import load
-from tests.tui.browsing import MEDIUM, WIDE, browse, chosen, press, settle, text, tree
+from tests.tui.browsing import MEDIUM, WIDE, browse, chosen, lines, press, settle, text, tree
 
 NAME = "2026-03-01T10-00-00-000Z_s1.jsonl"
 
@@ -168,6 +170,41 @@ async def test_a_session_that_is_another_now_is_not_touched(session: Path) -> No
         assert "not what is shown any more" in text(app)
 
 
+async def test_an_export_with_its_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = browse(SECRETS.parent, SECRETS)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "e")
+        shown = text(app)
+        assert "9 secrets found, 9 of them hidden" in shown and "ghp_B" not in shown
+        assert list(tmp_path.glob("*.html")) == []
+        for row, line in enumerate(lines(app)):
+            if "AKIA" in line:
+                app.screen.query_one(RowsView).move_to(row - 1)
+        await press(pilot, "space")
+        assert "8 of them hidden" in text(app)
+        await press(pilot, "m")
+        assert "as MARKDOWN" in text(app)
+        await press(pilot, "o", *["backspace"] * 200, *"out.md", "enter", "enter")
+        assert isinstance(app.screen, BrowserScreen)
+        written = (tmp_path / "out.md").read_text()
+        assert "AKIAC" in written and "ghp_B" not in written
+        await press(pilot, "u", "enter")
+        assert not (tmp_path / "out.md").exists()
+
+
+async def test_an_export_of_what_is_marked(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(session.parent)
+    app = opened(session)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await go_to(pilot, "u3")
+        await press(pilot, "space", "e", "l", "4", "enter")
+        (made,) = session.parent.glob("session-*.jsonl")
+        assert load(made).ids(range(len(load(made)))) == ["u3"]
+
+
 # Pictures
 
 
@@ -198,6 +235,20 @@ def test_picture_of_a_fork(
         await press(pilot, "f")
 
     assert snap_compare(opened(session), terminal_size=size, run_before=before)
+
+
+@pytest.mark.parametrize("size", [WIDE, MEDIUM], ids=["wide", "medium"])
+def test_picture_of_an_export(
+    size: tuple[int, int], snap_compare, monkeypatch: pytest.MonkeyPatch
+) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.chdir("/")
+
+    async def before(pilot: Pilot[None]) -> None:
+        await settle(pilot)
+        await press(pilot, "e")
+
+    app = browse(SECRETS.parent, SECRETS)
+    assert snap_compare(app, terminal_size=size, run_before=before)
 
 
 def _same_every_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,6 +71,10 @@ class PlanScreen(Screen[Done | None]):
         Binding("space", "switch", "switch", show=False),
     ]
 
+    DEFAULT_CSS = """
+    PlanScreen > #choices { height: auto; max-height: 3; text-wrap: wrap; }
+    """
+
     def __init__(self, proposal: Proposal, glyphs: Glyphs) -> None:
         super().__init__()
         self._proposal = proposal
@@ -78,7 +82,7 @@ class PlanScreen(Screen[Done | None]):
         self._view = _PlanView(glyphs)
         self._signs = PLAIN_SIGNS if glyphs is ASCII else Signs()
         self._title = Bar("planning")
-        self._keys = Bar("", classes="-plain")
+        self._keys = Bar("", id="choices", classes="-plain")
         self._prompt = Prompt()
         self._answered: Callable[[str], None] | None = None
         self._writing = False

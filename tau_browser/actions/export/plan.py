@@ -1,0 +1,175 @@
+"""The plan of an export: which entries, in which form, without which secrets."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tau_browser.actions.draft import Draft, line_of, session_in
+from tau_browser.actions.export.request import ExportRequest, Format
+from tau_browser.actions.making import is_strict, items, measure, unreadable
+from tau_browser.actions.plan import Measure, Plan, Refusal, Refused, Verb, Way
+from tau_browser.actions.redaction.findings import Finding, Redactor, findings_in
+from tau_browser.actions.remains import remains_of
+from tau_browser.model.columns import Bools, Flag
+from tau_browser.model.payload import Record
+from tau_browser.model.session import Session
+from tau_browser.model.text import counted, safe_line
+
+
+class Export:
+    """Some entries of a session, ready to be written in any form."""
+
+    def __init__(self, session: Session, request: ExportRequest) -> None:
+        self.kept = chosen(session, request)
+        self.source = session
+        self.findings: list[Finding] = findings_in(_named_records(session, self.kept))
+        hidden = [at for at in self.findings if at.secret not in request.shown]
+        self.redactor = Redactor(hidden if request.redacts else [])
+        self.draft = _log_of(session, self.kept, self.redactor)
+
+    @cached_property
+    def session(self) -> Session:
+        """The session that is exported: with the entries chosen, and the secrets hidden."""
+        return session_in(self.draft)
+
+
+class Text:
+    """Bytes that are made when they are asked for first."""
+
+    def __init__(self, export: Export, form: Format) -> None:
+        self._export = export
+        self._form = form
+
+    @cached_property
+    def data(self) -> bytes:
+        """All of them."""
+        return _written(self._export.session, self._form)
+
+    @property
+    def size(self) -> int:
+        """How many."""
+        return len(self.data)
+
+    def pieces(self) -> Iterator[bytes]:
+        """The bytes in one piece."""
+        yield self.data
+
+
+@dataclass(frozen=True, slots=True)
+class Exporting:
+    """The plan, and the secrets that were found."""
+
+    plan: Plan
+    findings: list[Finding]
+
+
+def plan_export(session: Session, request: ExportRequest) -> Exporting:
+    """The plan of an export to a file. Raises Refused where there is nothing to export."""
+    export = Export(session, request)
+    if not export.kept.any():
+        raise Refused("nothing to export: the session has no such entries")
+    target = os.path.abspath(request.output or default_name(session, request.format))
+    refusals = []
+    if os.path.lexists(target):
+        refusals.append(Refusal(f"{target} is there already: give another name"))
+    gone = np.flatnonzero(~export.kept).tolist()
+    size = measure(export.session)
+    content = export.draft if request.format is Format.JSONL else Text(export, request.format)
+    plan = Plan(
+        verb=Verb.EXPORT,
+        store="tau",
+        about=f"export {safe_line(session.id[:8])} as {request.format.name}",
+        read=None,  # what is exported is what was read
+        way=Way.NEW,
+        target=target,
+        content=content,
+        before=measure(session),
+        after=Measure(int(export.kept.sum()), size.context, size.tokens),
+        leaving=items(session, gone),
+        refusals=tuple(refusals),
+        remarks=tuple(_remarks(session, request, export)),
+    )
+    return Exporting(plan, export.findings)
+
+
+def chosen(session: Session, request: ExportRequest) -> Bools:
+    """Which entries are exported, by place."""
+    kept = np.zeros(len(session), np.bool_)
+    tree = session.tree
+    if request.at is not None:
+        kept[tree.path(request.at)] = True
+    elif request.subtree is not None:
+        start = int(tree.position[request.subtree])
+        kept[tree.order[start : start + int(tree.size[request.subtree])]] = True
+    elif request.only:
+        kept[list(request.only)] = True
+    else:
+        kept[:] = True
+    return kept
+
+
+def default_name(session: Session, form: Format) -> str:
+    """A name for the file, out of the session's id."""
+    word = "".join(char for char in session.id if char.isascii() and char.isalnum())
+    return f"session-{word[:12] or 'export'}.{form.value}"
+
+
+def _written(session: Session, form: Format) -> bytes:
+    if form is Format.MARKDOWN:
+        from tau_browser.actions.export.markdown import markdown_of
+
+        text = markdown_of(session)
+    elif form is Format.HTML:
+        from tau_browser.actions.export.page import page_of
+
+        text = page_of(session)
+    else:
+        from tau_browser.actions.export.document import document_of
+
+        text = document_of(session)
+    return text.encode("utf-8", "replace")
+
+
+def _log_of(session: Session, kept: Bools, redactor: Redactor) -> Draft:
+    """The log of the exported entries: one line each, as it is stored where nothing must change."""
+    remains = remains_of(session, kept)
+    draft = Draft(session.source)
+    if session.header:
+        draft.add(line_of(redactor.record(session.header)))
+    for place in np.flatnonzero(kept).tolist():
+        stored = session.record(place)
+        record = redactor.record(remains.changed.get(place, stored))
+        if record is not stored or not _can_stay(session, place):
+            draft.add(line_of(record))
+        else:
+            draft.keep(*session.columns.row(place))
+            draft.add(b"\n")
+    return draft
+
+
+def _can_stay(session: Session, place: int) -> bool:
+    return not session.has(place, Flag.NOTED) or is_strict(session.raw(place))
+
+
+def _named_records(session: Session, kept: Bools) -> Iterator[tuple[str, Record]]:
+    if session.header:
+        yield "header", session.header
+    for place in np.flatnonzero(kept).tolist():
+        yield session.entry_id(place), session.record(place)
+
+
+def _remarks(session: Session, request: ExportRequest, export: Export) -> Iterator[str]:
+    if export.findings:
+        secrets = counted(len(export.findings), "secret")
+        hidden = sum(at.secret not in request.shown for at in export.findings)
+        if request.redacts:
+            yield f"{secrets} found, {hidden:,} of them hidden; no scanner finds all: look it over"
+        else:
+            yield f"{secrets} found, and written as they are"
+    if bad := unreadable(session):
+        yield f"{counted(len(bad), 'unreadable stretch')} of the source not exported"
