@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from tau_browser.actions.export.page import page_of
 from tau_browser.model.context import fold_at
@@ -17,7 +17,6 @@ from tau_browser.model.session import Session
 from tests.conftest import DATA, HEADER, load, log_of, message, read
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-expect.set_options(timeout=60_000)  # the machine may be busy
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 
 EVIL = '</script><script>window.evil=1</script><img src=x onerror="window.evil=1">\'"`&amp;'
@@ -29,6 +28,15 @@ def browser() -> Iterator[Browser]:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield started
         started.close()
+
+
+_FIND = """(words) => new Promise((done) => {
+    const query = document.getElementById("query"), hits = document.getElementById("hits");
+    new MutationObserver((_, observer) => { observer.disconnect(); done(hits.textContent); })
+        .observe(hits, {childList: true});
+    query.value = words;
+    query.dispatchEvent(new Event("input"));
+})"""
 
 
 class Opened:
@@ -52,9 +60,8 @@ class Opened:
         )
 
     def find(self, words: str) -> str:
-        self.page.fill("#query", words)
-        expect(self.page.locator("#hits")).to_have_text(re.compile("hit|found"))
-        return self.page.inner_text("#hits")
+        """Type words and wait, in the page itself, until it says what it found."""
+        return self.page.evaluate(_FIND, words)
 
 
 @pytest.fixture
@@ -90,9 +97,9 @@ def test_finding_unfolds_and_walks(opened: Any) -> None:
     session = load(DATA / "tau" / "02-forked-tree.jsonl")
     page = opened(session)
     page.page.keyboard.press("/")
-    page.page.keyboard.type("ROTATION")
-    expect(page.page.locator("#hits")).to_have_text(re.compile("hits$"))
-    count = int(page.page.inner_text("#hits").split()[0])
+    page.page.keyboard.type("R")
+    assert page.page.input_value("#query") == "R"
+    count = int(page.find("ROTATION").split()[0])
     assert count >= 2
     page.page.keyboard.press("Enter")
     assert page.page.inner_text("#hits") == f"1 of {count}"
@@ -194,10 +201,8 @@ def test_five_thousand_entries_open_and_are_searched(opened: Any) -> None:
     assert page.page.locator("article").count() == len(session)
     for words, least in (("e", 5000), ("T", 5000)):
         assert int(page.find(words).split()[0].replace(",", "")) > least
-        page.page.press("#query", "Enter")
+        page.page.click("#next")
         assert page.shown("article.here") == 1
-        page.page.fill("#query", "")
-        expect(page.page.locator("#hits")).to_have_text("")
     assert page.troubles == []
 
 
