@@ -31,10 +31,13 @@ class Reading:
     read: Read
     records: Columns
     ours: bool = False  # what was written last was written by us
+    flaws: tuple[str, ...] = ()  # why nothing may be written: what is there is evidence
 
     def busy(self, *, copies: bool = False, force: bool = False) -> list[Refusal]:
         """Why the session is not to be touched now, if it is being written. copies: it is only
         copied, which a person may want to force."""
+        if self.flaws:
+            return [Refusal(f"{flaw}: it is left as it is") for flaw in self.flaws]
         if copies and force:
             return []
         remedy = Remedy.FORCE if copies else None

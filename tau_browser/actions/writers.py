@@ -5,17 +5,32 @@ from __future__ import annotations
 from tau_browser.actions.file_writer import FileWriter
 from tau_browser.actions.undo import Writers
 from tau_browser.actions.writer import Writer
-from tau_browser.stores.adapters import TAU
-from tau_browser.stores.store import StoreError
+from tau_browser.stores.adapters import JMFTS, TAU
+from tau_browser.stores.store import Store, StoreError
 
 
-def writer_beside(store: str, path: str) -> Writer:
+def writer_beside(store: Store, path: str) -> Writer:
     """The writer of what is made of the session at a path. Raises StoreError."""
-    if store == TAU:
+    if store.name == TAU:
         return FileWriter.beside(path)
-    raise StoreError(f"sessions of the store {store!r} cannot be changed")
+    if (writer := _server_writer(store)) is not None:
+        return writer
+    raise StoreError(f"sessions of the store {store.name!r} cannot be changed")
 
 
-def writers() -> Writers:
-    """The writers that take changes back, by store."""
-    return {TAU: FileWriter("")}
+def writers(store: Store | None = None) -> Writers:
+    """The writers that take changes back, by store. store: one that is open, if it is a server."""
+    found: dict[str, Writer] = {TAU: FileWriter("")}
+    if store is not None and (writer := _server_writer(store)) is not None:
+        found[JMFTS] = writer
+    return found
+
+
+def _server_writer(store: Store) -> Writer | None:
+    if store.name != JMFTS:
+        return None
+    from tau_browser.actions.server_writer import ServerWriter  # which speaks HTTP
+    from tau_browser.stores.jmfts.store import JmftsStore
+
+    assert isinstance(store, JmftsStore)
+    return ServerWriter(store)

@@ -14,6 +14,7 @@ VERBS = {
     "prune": "leave out subtrees: in a copy, in place, or by a fold",
     "rename": "give a session a name",
     "export": "write a session, or a part of it, as a file to send or to read",
+    "import": "bring a session's file to a JMFTS server",
     "undo": "take a change back, or list all changes",
 }
 
@@ -24,6 +25,7 @@ def add(verbs: Mapping[str, argparse.ArgumentParser]) -> None:
     _add_prune(verbs["prune"])
     _add_rename(verbs["rename"])
     _add_export(verbs["export"])
+    _add_import(verbs["import"])
     _add_undo(verbs["undo"])
 
 
@@ -95,6 +97,12 @@ def _add_export(export: argparse.ArgumentParser) -> None:
     complete_with(show, nothing)
     export.add_argument("-o", "--output", metavar="FILE", help="where to; - prints it")
     _add_dry_run(export)
+
+
+def _add_import(parser: argparse.ArgumentParser) -> None:
+    source = parser.add_argument("source", help="a session's file, its id, or the beginning of one")
+    complete_with(source, references)
+    _add_dry_run(parser)
 
 
 def _add_undo(undo: argparse.ArgumentParser) -> None:

@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 from tau_browser import config
-from tau_browser.actions.journal import Journal
+from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Plan, described
 from tau_browser.actions.reading import Reading
 from tau_browser.actions.wording import OPTIONS, PLAIN_SIGNS, Signs, lines_of, lists_of
@@ -40,7 +40,7 @@ def subject(args: argparse.Namespace, needed: Capability) -> tuple[Reading, Writ
     assert target.path is not None
     if needed not in target.store.capabilities:
         raise Failure(f"{needed.value}: {target.store.title} is read only")
-    writer = writer_beside(target.store.name, target.path)
+    writer = writer_beside(target.store, target.path)
     return writer.read(target.path, journal()), writer
 
 
@@ -63,12 +63,12 @@ def carry_out(
         change = writer.apply(plan, journal())
     if args.json:
         found = {"plan": described(plan), "change": change.id if change else None}
-        print_json(found | {"resume": _resume(plan)} | more)
+        print_json(found | {"resume": _resume(plan, change)} | more)
     elif change is not None:
         printer.line()
         printer.line(f"done: {change.path}")
         if plan.read is None or change.path != plan.read.path:
-            _print_resume(plan, printer)
+            _print_resume(plan, change, printer)
         printer.line(f"`tau-browse undo {change.id}` takes it back")
     if plan.refusals:
         print("tau-browse: refused: nothing was written", file=sys.stderr)
@@ -84,14 +84,15 @@ def print_plan(plan: Plan, printer: Printer) -> None:
         printer.line(line.text)
 
 
-def _print_resume(plan: Plan, printer: Printer) -> None:
-    if command := _resume(plan):
+def _print_resume(plan: Plan, change: Change, printer: Printer) -> None:
+    if command := _resume(plan, change):
         printer.line(f"resume: {command}")
 
 
-def _resume(plan: Plan) -> str | None:
+def _resume(plan: Plan, change: Change | None) -> str | None:
     """The command that goes on with the session that a plan makes."""
     if plan.result is None:
         return None
     cwd: Any = plan.result.header.get("cwd")
-    return resume_command(plan.target, cwd if isinstance(cwd, str) else "")
+    made = change.path if change is not None else plan.target
+    return resume_command(made, cwd if isinstance(cwd, str) else "", plan.store)

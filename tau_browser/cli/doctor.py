@@ -58,6 +58,11 @@ def report_on(args: argparse.Namespace) -> dict[str, Any]:
     roots = told(lambda: places.roots(args)) or []
     store = told(lambda: places.store_name(args))
     server = told(lambda: _server(args, told)) if store == JMFTS else None
+    for left in (server or {}).get("unfinished") or ():
+        problems.append(
+            f"document {left}: a copy that was cut off, which nobody takes for a conversation; "
+            "`tau-browse undo --list` names the change that removes it"
+        )
     settings = told(config.settings)
     prices = told(lambda: config.prices(os.environ))
     folders = {
@@ -131,6 +136,7 @@ def _server(args: argparse.Namespace, told: Callable[..., Any]) -> dict[str, Any
         "token_origin": to.token_origin,
         "parent": to.parent,
         "version": about and about.version,
+        "unfinished": told(lambda: places.server(args).unfinished()) if about else None,
         "conversations": conversations,
         "documents": about and about.corpus.documents,
         "embedded": about and about.corpus.documents_with_vectors,

@@ -8,15 +8,21 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from tau_browser.actions.journal import Journal
 from tau_browser.actions.undo import Undoable, change_named, last_undoable, take_back, undoables
 from tau_browser.actions.writers import writers
+from tau_browser.cli import places
 from tau_browser.cli.changing import journal
 from tau_browser.cli.output import Failure, Printer, print_json, shown_time
+from tau_browser.config import ConfigError
+from tau_browser.stores.adapters import JMFTS
+from tau_browser.stores.store import Store
 
 
 def run(args: argparse.Namespace, printer: Printer) -> int:
     """Take a change back, or list all. Raises Failure and StoreError."""
-    kept, hands = journal(), writers()
+    kept = journal()
+    hands = writers(_server(args, kept))
     if args.list:
         if args.id is not None:
             raise Failure("--list lists all changes: leave out the id")
@@ -29,6 +35,18 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     done = take_back(change, kept, hands)
     _tell(Undoable(change, ""), done.id, args, printer)
     return 0
+
+
+def _server(args: argparse.Namespace, kept: Journal) -> Store | None:
+    """The server that is set up, if any, where one of the changes was made on one."""
+    if all(change.store != JMFTS for change in kept.changes()):
+        return None
+    try:
+        return places.server(args)
+    except ConfigError:
+        if args.url or args.token_file or args.store == JMFTS:
+            raise
+        return None
 
 
 def _list(found: list[Undoable], args: argparse.Namespace, printer: Printer) -> int:

@@ -21,6 +21,7 @@ from tau_browser.model.compare import compare
 from tau_browser.model.resume import resume_command
 from tau_browser.model.text import counted, safe_line, size_of
 from tau_browser.search.find import Pattern, QueryError, pattern_of
+from tau_browser.stores.adapters import JMFTS
 from tau_browser.stores.store import Change, Listed, OpenSession
 from tau_browser.tui import keys, loading
 from tau_browser.tui.bar import Bar
@@ -664,7 +665,9 @@ class BrowserScreen(Surgery, Threshold, Screen[None]):
             self._tell("open a session first")
             return
         cwd = session.header.get("cwd")
-        resume = resume_command(session.id, cwd if isinstance(cwd, str) else "")
+        store = self.app.target.store.name
+        named = self._opened.path if store == JMFTS else session.id
+        resume = resume_command(named, cwd if isinstance(cwd, str) else "", store)
         choices = {
             "i": ("id", session.entry_id(entry)),
             "t": ("text", session.text(entry)),

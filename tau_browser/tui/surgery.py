@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tau_browser.model.resume import resume_command
 from tau_browser.model.text import safe_line
+from tau_browser.stores.adapters import TAU
 from tau_browser.stores.store import Capability
 
 if TYPE_CHECKING:
@@ -103,7 +104,8 @@ class Surgery(_Base):
         from tau_browser.actions.writers import writers
         from tau_browser.tui.plan.undo import UndoScreen
 
-        screen = UndoScreen(self._journal(), writers(), self.app.glyphs)
+        hands = writers(self.app.target.store)
+        screen = UndoScreen(self._journal(), hands, self.app.glyphs)
         self.app.push_screen(screen, self._taken_back)
 
     def _propose(self, proposal: Proposal) -> None:
@@ -123,7 +125,7 @@ class Surgery(_Base):
             self._tell(f"done: {change.about}; u takes it back")
         elif plan.result is not None:
             cwd = plan.result.header.get("cwd")
-            command = resume_command(change.path, cwd if isinstance(cwd, str) else "")
+            command = resume_command(change.path, cwd if isinstance(cwd, str) else "", plan.store)
             self.app.copy_to_clipboard(command.encode("utf-8", "replace").decode())
             self._open(change.path)
             self._focus_pane("tree")
@@ -141,7 +143,7 @@ class Surgery(_Base):
 
     def _show_again(self, path: str) -> None:
         """Show the open session from the start: its entries are not where they were."""
-        if os.path.exists(path):
+        if self.app.target.store.name != TAU or os.path.exists(path):
             self._open(path)
             self._focus_pane("tree")
 
@@ -160,7 +162,7 @@ class Surgery(_Base):
             from tau_browser.tui.plan.surgery import Subject
 
             path = self._opened.path
-            writer = writer_beside(store.name, path)
+            writer = writer_beside(store, path)
             return Subject(path, session, self._journal(), store.capabilities, writer)
         return None
 

@@ -38,6 +38,7 @@ class AethergraphStore:
     """The sessions, runs and corpora of some workspaces."""
 
     name = "aethergraph"
+    refresh_every = 5.0
     capabilities: frozenset[Capability] = frozenset()  # it is another program's memory
     refresh_every = 5.0
 

@@ -24,7 +24,7 @@ from tau_browser.stores.jmfts.cache import Cache, Reading
 from tau_browser.stores.jmfts.client import Client
 from tau_browser.stores.jmfts.documents import Document
 from tau_browser.stores.jmfts.errors import JmftsError
-from tau_browser.stores.jmfts.records import Line, disorder, header_line, line_of
+from tau_browser.stores.jmfts.records import Line, disorder, header_line, line_of, stamp
 from tau_browser.stores.jmfts.splitter import BadAnswer, Splitter
 from tau_browser.stores.store import Change, Progress, StoreError
 
@@ -97,6 +97,12 @@ class JmftsSession:
     def flaws(self) -> list[str]:
         """Why nothing may be written to it; what is there is evidence. [] where all is well."""
         return self._reading.flaws if self._reading else []
+
+    @property
+    def written(self) -> str:
+        """When its newest document was written, by the server's clock."""
+        reading = self._reading
+        return stamp(reading.newest_updated) or "" if reading else ""
 
     def load(self) -> Iterator[Progress]:
         """Read it: what is kept, if it still holds, else from the server."""

@@ -19,6 +19,7 @@ from tau_browser.stores.jmfts.client import Client
 from tau_browser.stores.jmfts.documents import ROOT, Capabilities, Document, Located
 from tau_browser.stores.jmfts.opened import JmftsSession
 from tau_browser.stores.jmfts.records import header_line, stamp
+from tau_browser.stores.jmfts.storing import UNFINISHED
 from tau_browser.stores.store import Capability, Listed, StoreError, Unreadable
 
 D = TypeVar("D", Document, Located)
@@ -35,7 +36,7 @@ class JmftsStore:
 
     name = "jmfts"
     refresh_every = 30.0
-    capabilities: frozenset[Capability] = frozenset()
+    capabilities = frozenset(Capability)
 
     def __init__(
         self, url: str, token: str, cache_folder: Path | None = None, parent: int | None = None
@@ -94,6 +95,10 @@ class JmftsStore:
     def about(self) -> Capabilities:
         """What the server is, can do and holds. Raises JmftsError."""
         return thread.run(self.client.capabilities())
+
+    def unfinished(self) -> list[int]:
+        """The documents of conversations that were cut off while we made them."""
+        return [found.id for found in thread.run(self.client.documents(UNFINISHED, _PAGE))]
 
     def close(self) -> None:
         """Let go of the connections."""

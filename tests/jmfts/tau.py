@@ -1,0 +1,95 @@
+"""τ's own JMFTS store, as the judge of what we write and the rival of what we do: a process of its
+own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tests.environments import TAU, environment
+from tests.jmfts.appliance import Appliance
+
+_PROGRAM = """
+import json, sys
+from pathlib import Path
+from tau_agent_core.conversation_tree import ConversationTree
+from tau_agent_core.session_log import default_leaf
+from tau_coding_agent.session_store import Session
+from tau_jmfts.catalog import JmftsSessionCatalog
+from tau_jmfts.client import JmftsClient
+from tau_jmfts.importer import export_session, import_session
+from tau_jmfts.store import JmftsSessionLog
+
+def told(session):
+    entries = session.entries()
+    leaf = default_leaf(entries)
+    at = {entry["id"]: place for place, entry in enumerate(entries)}
+    return {
+        "id": session.id,
+        "context": json.dumps(session.context, sort_keys=True),
+        "messages": json.dumps(session.messages, sort_keys=True),
+        "leaf": at.get(leaf),
+        "context_places": [at[entry["id"]] for entry in
+                           ConversationTree(entries, leaf).context_entries(leaf)] if leaf else [],
+        "entries": len(entries),
+    }
+
+def file(client, path):
+    return told(Session.load(Path(path)))
+
+def server(client, root):
+    return told(JmftsSessionLog.load(client, root))
+
+def bring(client, path):
+    return import_session(path, client).root_doc_id
+
+def fork(client, root):
+    source = JmftsSessionLog.load(client, root)
+    return JmftsSessionLog.fork(client, source, "/proj/demo").root_doc_id
+
+def names(client):
+    return [info.name for info in JmftsSessionCatalog(client).list()]
+
+verbs = {"file": file, "server": server, "import": bring, "fork": fork, "names": names}
+for line in sys.stdin:
+    verb, url, token, *words = json.loads(line)
+    try:
+        answer = {"ok": verbs[verb](JmftsClient(url, token=token), *words)}
+    except Exception as error:
+        answer = {"error": f"{type(error).__name__}: {error}"}
+    print(json.dumps(answer), flush=True)
+"""
+
+
+@cache
+def _process() -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [environment(*TAU), "-c", _PROGRAM],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+class TauFailed(Exception):
+    """τ raised this."""
+
+
+def ask(appliance: Appliance, verb: str, *words: Any) -> Any:
+    """What τ does or says; a path, or the number of a root, tells of which session."""
+    process = _process()
+    assert process.stdin is not None and process.stdout is not None
+    said = [verb, appliance.url, appliance.token, *(map(_word, words))]
+    process.stdin.write(json.dumps(said) + "\n")
+    process.stdin.flush()
+    answer = json.loads(process.stdout.readline())
+    if "error" in answer:
+        raise TauFailed(answer["error"])
+    return answer["ok"]
+
+
+def _word(word: Any) -> Any:
+    return str(word) if isinstance(word, Path) else word
