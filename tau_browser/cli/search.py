@@ -239,6 +239,7 @@ def _print(results: Results, remarks: list[str], printer: Printer) -> None:
     coverage = results.coverage
     parts = [f"{results.total:,} found", f"{results.similar:,} similar"]
     parts.append(f"{len(results.hits):,} shown")
+    parts += ["re-ranked"] * results.reranked
     parts += [counted(coverage.sessions, "session"), f"{coverage.indexed:,} entries indexed"]
     parts.append(f"{coverage.embedded:,} of {coverage.indexed:,} embedded")
     if coverage.skipped:

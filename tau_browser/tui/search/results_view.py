@@ -19,6 +19,7 @@ Title = Callable[[str], str]
 """From the path of a session to its title, "" if it is not known."""
 
 _GONE = "what stood here is no longer in the file"
+_MOST_OF_RANKS = 0.3  # of the width
 _TURN = 24  # code points of what began the turn of a hit
 _WARNED = {State.DETACHED, State.INCOMPLETE}
 
@@ -124,8 +125,7 @@ class ResultsView(RowsView):
         if hit.also_in:
             copies = "copy" if len(hit.also_in) == 1 else "copies"
             right.append((f" +{len(hit.also_in)} {copies}", "dim"))
-        ranks = " ".join(f"{part.ranker} #{part.rank}" for part in hit.parts) or "by a scan"
-        right.append((f" {ranks}", "dim"))
+        right.append((f" {_ranks(hit, width)}", "dim"))
         room = width - _cells(left) - min(_cells(right), width // 2)
         return [*left, *self._snippet(hit, shade, room)], right
 
@@ -140,6 +140,17 @@ class ResultsView(RowsView):
             at = max(0, marks[0][0] - room // 4)
             pieces.append((self.glyphs.more, shade))
         return [*pieces, *_marked(text, marks, at, shade)]
+
+
+def _ranks(hit: Hit, width: int) -> str:
+    """The rank that each ranker gave; where names would leave little room for what was found, with
+    their first letters."""
+    if not hit.parts:
+        return "by a scan"
+    ranks = " ".join(f"{part.ranker} #{part.rank}" for part in hit.parts)
+    if len(ranks) <= width * _MOST_OF_RANKS:
+        return ranks
+    return " ".join(f"{part.ranker[0]}#{part.rank}" for part in hit.parts)
 
 
 def _marked(text: str, marks: list[Span], at: int, shade: str) -> list[Piece]:

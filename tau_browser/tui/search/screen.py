@@ -91,6 +91,7 @@ class SearchScreen(Screen[Chosen | None]):
         self._index_said = ""
         self._indexing = self._paused = False
         self._behind = True  # the index may lack something
+        self._due = False  # indexing is to go on once it is over
         self._retry = Pace()
 
     def compose(self) -> ComposeResult:
@@ -242,6 +243,7 @@ class SearchScreen(Screen[Chosen | None]):
     # The index
 
     def _index(self) -> None:
+        self._due = self._indexing  # what is written meanwhile may be missed
         if not self._indexing:
             self._indexing = True
             self._bring_up_to_date(Engine(self.app.target.store, self.app.cache_folder))
@@ -256,6 +258,8 @@ class SearchScreen(Screen[Chosen | None]):
         self._behind = event.behind or (self._behind and not event.over)
         if event.over:
             self._learn()
+        if event.over and self._due and not self._paused:
+            self._index()
         if self._paused and event.over:
             self._index_said = "indexing is paused: Ctrl+T goes on"
         self._show_status()
