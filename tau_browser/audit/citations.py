@@ -25,6 +25,12 @@ def bracketed_ids(text: str) -> list[str]:
     return _ids(_BRACKETED, text)
 
 
+def cited_spans(text: str, document: str) -> list[tuple[int, int]]:
+    """Where a text names a document by its id."""
+    named = (found for found in _NAMED.finditer(text) if document in _NUMBER.findall(found[1]))
+    return [found.span() for found in named] if document else []
+
+
 def _ids(pattern: re.Pattern[str], text: str) -> list[str]:
     if "doc" not in text and "Doc" not in text and "DOC" not in text:
         return []

@@ -54,6 +54,11 @@ class Following:
             skip = self._end[said.place]
         return False
 
+    def first_after(self, result: int) -> Said | None:
+        """What was said first after a result, on the branch that was written first."""
+        below = self._below(result) if result != NOWHERE else []
+        return min(below, key=lambda said: said.place, default=None)
+
     def in_turn(self, result: int) -> list[Said]:
         """What was said after a result before the user spoke again."""
         if result == NOWHERE:

@@ -57,7 +57,7 @@ def audit_store(
     audits = {
         path: known[path][1]
         for path, state in states.items()
-        if path in known and known[path][0] == state
+        if state is not None and path in known and known[path][0] == state
     }
     new = [listed for listed in sessions if listed.path not in audits]
     gone = known.keys() - states.keys()
@@ -79,7 +79,8 @@ def audit_store(
             break
         try:
             audits[listed.path] = _audit(store, listed, wanted, tools)
-            fresh.append((states[listed.path], audits[listed.path]))
+            if (state := states[listed.path]) is not None:
+                fresh.append((state, audits[listed.path]))
         except (StoreError, OSError) as error:
             said = words_of(error) if isinstance(error, OSError) else str(error)
             unreadable.append(Unreadable(listed.path, said.removeprefix(f"{listed.path}: ")))
@@ -146,8 +147,9 @@ def _is_log(path: str) -> bool:
     return path.endswith(".jsonl") and os.path.isfile(path)
 
 
-def _state_of(listed: Listed) -> Identity:
-    if os.path.isfile(listed.path):
-        identity = identity_of(os.stat(listed.path))
-        return identity.device, identity.inode, identity.size, identity.mtime_ns
-    return (round(listed.modified * 1000),)  # its store tells when it changed
+def _state_of(listed: Listed) -> Identity | None:
+    """The state of a session's file; None where it is not in one, and nothing tells of changes."""
+    if not os.path.isfile(listed.path):
+        return None
+    identity = identity_of(os.stat(listed.path))
+    return identity.device, identity.inode, identity.size, identity.mtime_ns

@@ -31,6 +31,7 @@ from tau_browser.tui.coverage import Coverage, CoverageScreen
 from tau_browser.tui.entry import EntryPane
 from tau_browser.tui.panes import Pane, Panes
 from tau_browser.tui.prompt import Prompt
+from tau_browser.tui.recalling import Recalling
 from tau_browser.tui.rows_view import RowsView
 from tau_browser.tui.session_list import SessionList
 from tau_browser.tui.surgery import NAME, Surgery
@@ -65,7 +66,7 @@ class _Arrival:
     filtered: bool
 
 
-class BrowserScreen(Surgery, Threshold, Screen[None]):
+class BrowserScreen(Surgery, Threshold, Recalling, Screen[None]):
     """Three panes over one store."""
 
     app: BrowserApp
@@ -270,6 +271,7 @@ class BrowserScreen(Surgery, Threshold, Screen[None]):
             self._find_again()
             self._threshold_again()
             self._arrive()
+            self._audit_open()
             self._show_to_search()
             self._show_titles()
             self._show_status()

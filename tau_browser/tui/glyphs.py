@@ -23,6 +23,17 @@ class Glyphs:
     track: str = "│"
     guide: str = "│ "
     rule: str = "─"
+    recall: str = "↺"
+    verdicts: dict[str, str] = field(
+        default_factory=lambda: {
+            "cited": "●",
+            "opened": "◉",
+            "quoted": "❞",
+            "overlapping": "≈",
+            "unused": "○",
+            "unknown": "?",
+        }
+    )
     states: dict[int, str] = field(
         default_factory=lambda: {
             State.PATH: "┃",
@@ -64,6 +75,15 @@ ASCII = Glyphs(
     track="|",
     guide="| ",
     rule="-",
+    recall="@",
+    verdicts={
+        "cited": "C",
+        "opened": "O",
+        "quoted": "Q",
+        "overlapping": "~",
+        "unused": "-",
+        "unknown": "?",
+    },
     states={
         State.PATH: "|",
         State.ABANDONED: ":",

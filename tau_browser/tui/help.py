@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from tau_browser.model.state import State
 from tau_browser.tui.glyphs import Glyphs
-from tau_browser.tui.keys import APP, BROWSER, ENTRY, ROWS, SEARCH, TREE
+from tau_browser.tui.keys import APP, AUDIT, BROWSER, ENTRY, ROWS, SEARCH, TOTALS, TREE
 
 _NAMES = {
     "right_curly_bracket": "}",
@@ -46,6 +46,8 @@ _SECTIONS = {
     "Everywhere": APP,
     "Browser": BROWSER,
     "Search of all sessions": SEARCH,
+    "Recall audit": AUDIT,
+    "Its sums": TOTALS,
     "Any list": ROWS,
     "Tree": TREE,
     "Entry": ENTRY,

@@ -90,6 +90,7 @@ BROWSER = [
     Key("export", "e", "export: HTML, Markdown, JSON, JSONL"),
     Key("rename", "R", "rename the session", asks=True),
     Key("undo", "u", "take a change back"),
+    Key("audit", "a", "what was recalled from memory, and whether it was used"),
     Key("copy", "y", "copy id, text, path or resume command"),
     Key("edit", "o", "open the entry's text in $EDITOR"),
     Key("coverage", "exclamation_mark", "what was read, and what could not be"),
@@ -115,12 +116,37 @@ SEARCH = [
     Key("back", "escape", "back to the browser"),
 ]
 
+AUDIT = [
+    Key("next_pane", "tab", "next pane"),
+    Key("previous_pane", "shift+tab", "previous pane"),
+    Key("go", "enter", "to the entry in its tree: of the recall, the hit or the evidence"),
+    Key("evidence", "e", "the next evidence for the verdict"),
+    Key("whose", "w", "recalls of this session, of its project, or of all sessions"),
+    Key("order", "o", "sort by something else"),
+    Key("filter", "slash", "only recalls that hold these words, such as unused", asks=True),
+    Key("sums", "v", "what they add up to"),
+    Key("legend", "L", "what the verdicts mean"),
+    Key("back", "escape", "one step back"),
+]
+
+TOTALS = [
+    Key("sums", "v", "by session, by project, by document"),
+    Key("order", "o", "sort by the next column"),
+    Key("filter", "slash", "only rows that hold these words", asks=True),
+    Key("back", "escape", "back to the recalls"),
+]
+
 APP = [
     Key("help", "question_mark", "the keys of where you are"),
     Key("quit", "q", "quit"),
 ]
 
-OF_SCREENS = {"BrowserScreen": BROWSER, "SearchScreen": SEARCH}
+OF_SCREENS = {
+    "BrowserScreen": BROWSER,
+    "SearchScreen": SEARCH,
+    "AuditScreen": AUDIT,
+    "TotalsScreen": TOTALS,
+}
 """By the name of the screen's class, for those that must not import it before it is needed."""
 
 

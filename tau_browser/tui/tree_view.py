@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -56,6 +57,7 @@ class TreeView(RowsView):
         self.pattern: Pattern | None = None
         self.hits: Places = np.empty(0, np.intp)  # places, ascending
         self.notice = ""
+        self.remarks: Mapping[int, str] = {}  # by place: words that stand beside an entry
         self._full: Rows | None = None  # the rows of the full history, behind any other view
         self._facts: Facts | None = None
         self._hits_before: Int32s | None = None  # by line: hits in the lines before it
@@ -155,6 +157,12 @@ class TreeView(RowsView):
         elif self.filtered and others:
             self.show_only_hits()
         self._count_hits()
+        self._strips.clear()
+        self.refresh()
+
+    def show_remarks(self, remarks: Mapping[int, str]) -> None:
+        """Let words stand beside some entries."""
+        self.remarks = remarks
         self._strips.clear()
         self.refresh()
 
@@ -341,6 +349,7 @@ class TreeView(RowsView):
         """Show nothing."""
         self.session = self.rows = self._full = self._facts = self.signals = None
         self.model_view_at, self.filtered, self.threshold = None, False, 0
+        self.remarks = {}
         self.rows_changed()
 
     def _outline_changed(self) -> None:
@@ -467,6 +476,8 @@ class TreeView(RowsView):
             badges.append((state.word, _STATE_STYLES[state]))
         if place == session.leaf:
             badges.append((f"{glyphs.leaf} leaf", "accent strong"))
+        if place in self.remarks:
+            badges.append((f"{glyphs.recall} {safe_line(self.remarks[place])}", "accent"))
         badges = [*event_badges(record, width), *badges]
         time = safe_line(stamp_text(record.get("timestamp")))[11:19]
         if time and width >= _ROOM_FOR_TIMES:

@@ -1,0 +1,93 @@
+"""What runs behind the audit screen. As in `loading`, workers post and never touch a widget."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from textual.message import Message
+
+from tau_browser.audit.context import with_context
+from tau_browser.audit.recall import Hit, SessionAudit
+from tau_browser.audit.session_audit import audit_session, hits_of
+from tau_browser.audit.store_audit import StoreAudit, audit_store, load
+from tau_browser.audit.tools import ToolTable
+from tau_browser.model.session import Session
+from tau_browser.stores.store import Store, StoreError
+from tau_browser.tui.loading import Cancelled, Pace, Post
+
+
+class SessionAudited(Message):
+    """The open session was audited; `generation` is that of the session as it was read."""
+
+    def __init__(self, generation: int, audit: SessionAudit) -> None:
+        super().__init__()
+        self.generation = generation
+        self.audit = audit
+
+
+class StoreAudited(Message):
+    """An audit of the store came on. `audit` where there is more to show."""
+
+    def __init__(self, done: int, total: int, audit: StoreAudit | None) -> None:
+        super().__init__()
+        self.done = done
+        self.total = total
+        self.audit = audit
+
+
+class TextsRead(Message):
+    """The hits of a session's recalls with their texts, or why they cannot be read."""
+
+    def __init__(self, path: str, read: Texts | None, reason: str = "") -> None:
+        super().__init__()
+        self.path = path
+        self.read = read
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """A session, and the hits of its recalls by number. audit: with what the model saw already."""
+
+    session: Session
+    hits: dict[int, list[Hit]]
+    audit: SessionAudit
+
+
+def audit_open(path: str, session: Session, tools: ToolTable, generation: int, post: Post) -> None:
+    """Audit the session that is open."""
+    post(SessionAudited(generation, audit_session(path, session, tools)))
+
+
+def audit_all(
+    store: Store, cache_folder: Path | None, tools: ToolTable, post: Post, cancelled: Cancelled
+) -> None:
+    """Audit a store, telling how it goes."""
+    due = Pace()
+    try:
+        for progress in audit_store(store, cache_folder, tools, cancelled):
+            if progress.audit is not None or due():
+                post(StoreAudited(progress.done, progress.total, progress.audit))
+            time.sleep(0)  # let the screen have the interpreter
+    except StoreError as error:
+        post(TextsRead("", None, str(error)))
+
+
+def read_texts(
+    store: Store,
+    audit: SessionAudit,
+    opened: Callable[[str], Session | None],
+    tools: ToolTable,
+    post: Post,
+) -> None:
+    """Read the session of some recalls, unless it is open, and their hits."""
+    try:
+        session = opened(audit.path) or load(store, audit.path)
+    except StoreError as error:
+        post(TextsRead(audit.path, None, str(error)))
+        return
+    hits = hits_of(session, audit.recalls, tools)
+    post(TextsRead(audit.path, Texts(session, hits, with_context(session, audit, tools))))
