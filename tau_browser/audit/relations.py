@@ -10,6 +10,7 @@ from tau_browser.audit.citations import bracketed_ids
 from tau_browser.audit.following import Following
 from tau_browser.audit.hits import imitates
 from tau_browser.audit.recall import Echo, Ghost
+from tau_browser.audit.said import words_of
 from tau_browser.audit.shown import Shown
 from tau_browser.model.session import Session
 from tau_browser.model.tree import NOWHERE
@@ -23,6 +24,7 @@ _FEWEST_WORDS = 4
 _CHANGE_WORDS = """now longer instead changed replaced replaces supersedes superseded updated
 deprecated revised reverted moved dropped corrected obsolete"""
 _CHANGES = frozenset(_CHANGE_WORDS.split())
+_ENTRIES = "tau:"
 _FOREIGN = "jmfts:document"
 
 
@@ -119,11 +121,23 @@ def _is_on_same_subject(old: Shown, new: Shown) -> bool:
     smaller = min(len(one), len(other))
     if smaller < _FEWEST_WORDS or old.words == new.words:
         return False
-    same_title = old.hit.title == new.hit.title and bool(old.hit.title)
-    if not same_title and len(one & other) / smaller < _ALIKE:
+    if not _titles_agree(old, new) or len(one & other) / smaller < _ALIKE:
         return False
     values_differ = bool(_values(old)) and bool(_values(new)) and _values(old) != _values(new)
     return values_differ or not _CHANGES.isdisjoint(new.vocabulary - old.vocabulary)
+
+
+def _titles_agree(old: Shown, new: Shown) -> bool:
+    """Whether one title says no other than the other; those of entries say nothing."""
+    titles = [
+        frozenset() if each.hit.usetype.startswith(_ENTRIES) else _names(each.hit.title)
+        for each in (old, new)
+    ]
+    return titles[0] <= titles[1] or titles[1] <= titles[0]
+
+
+def _names(title: str) -> frozenset[str]:
+    return frozenset(word for word in words_of(title) if not word.isdigit())
 
 
 def _values(shown: Shown) -> frozenset[str]:

@@ -142,11 +142,21 @@ def test_superseded_and_gone() -> None:
     story = Story()
     old = "Releases are cut on Mondays at 9 by the release captain on duty."
     new = "Releases are cut on Thursdays at 14 by the release captain on duty."
-    story.search("releases", Doc(5, "Releases", old), Doc(50, "Release day", new), Doc(3, "X", "y"))
+    story.search(
+        "releases", Doc(5, "Releases", old), Doc(50, "Releases, revised", new), Doc(3, "X", "y")
+    )
     story.read_in_vain(3)
     hits = audit(story).recalls[0].hits
     assert [hit.superseded_by for hit in hits] == [2, 0, 0]
     assert [hit.gone for hit in hits] == [False, False, True]
+
+
+def test_two_things_of_one_kind_do_not_supersede_each_other() -> None:
+    story = Story()
+    one = Doc(7, "Ferry Sigrun", "Carries 140 people and 22 cars over the sound.")
+    other = Doc(8, "Ferry Alva", "Carries 90 people and 12 cars over the sound.")
+    story.search("ferries", one, other)
+    assert not any(hit.superseded_by for hit in audit(story).recalls[0].hits)
 
 
 def test_chunks_of_one_text_supersede_nothing() -> None:
