@@ -107,32 +107,28 @@ class Asked:
         self._asked = [(each, widened.get(each.term.text)) for each in _indexed(query)]
         self._clauses = clauses
 
-    def hits(self, limit: int) -> tuple[Scored, int, int]:
-        """The best entries, how many there are in all, and how many of them hold all the terms,
-        if those are few; else 0."""
+    def hits(self, limit: int) -> tuple[Scored, int]:
+        """The best entries, and how many there are in all."""
         if not self._asked:
-            hits, total = self._search(tantivy.Query.all_query(), limit, by_time=True)
-            return hits, total, total
+            return self._search(tantivy.Query.all_query(), limit, by_time=True)
         if 1 < len(self._asked) <= _FEW_WORDS:
             return self._whole_first(limit)
-        hits, total = self._search(tantivy.Query.boolean_query(self._some_of_it()), limit)
-        return hits, total, total if len(self._asked) == 1 else 0
+        return self._search(tantivy.Query.boolean_query(self._some_of_it()), limit)
 
-    def _whole_first(self, limit: int) -> tuple[Scored, int, int]:
+    def _whole_first(self, limit: int) -> tuple[Scored, int]:
         """The entries that hold all the terms before those that hold some: to hold all counts more
         than anything else. It is shown as no more than the best score, which is enough."""
         whole = every(self._clauses.test_of(*each) for each in self._asked)
         beyond = sum(self._clauses.worth(each) for each, _ in self._asked)
         bonus = tantivy.Query.const_score_query(whole, beyond)
-        ranked = tantivy.Query.boolean_query([*self._some_of_it(), (_SHOULD, bonus)])
-        hits, total = self._search(ranked, limit)
+        hits, total = self._search(
+            tantivy.Query.boolean_query([*self._some_of_it(), (_SHOULD, bonus)]), limit
+        )
         own = [(key, score - beyond if score >= beyond else score) for key, score in hits]
         best = max((score for _, score in own), default=0.0)
-        count = sum(score >= beyond for _, score in hits)
-        shown = [(key, score + best * (at < count)) for at, (key, score) in enumerate(own)]
-        if count == len(hits) < total:  # there may be more of them
-            _, count = self._search(whole, 1)
-        return shown, total, count
+        holding_all = sum(score >= beyond for _, score in hits)
+        shown = [(key, score + best * (at < holding_all)) for at, (key, score) in enumerate(own)]
+        return shown, total
 
     def _some_of_it(self) -> list[tuple[tantivy.Occur, tantivy.Query]]:
         """All phrases, and some of the words if there are no phrases."""

@@ -27,13 +27,11 @@ TextOf = Callable[[int], str]
 @dataclass(frozen=True, slots=True)
 class Matches:
     """What holds the words of a query. `hits`: (content, score), the best first, of `total` ·
-    `whole`: how many of the total hold all the words, which come first; 0 if there are too many
-    words for all to be meant · `full`: about what an entry scores that says each word once ·
-    `widened`: what was sought instead of a word that is nowhere, by term as typed"""
+    `full`: about what an entry scores that says each word once · `widened`: what was sought
+    instead of a word that is nowhere, by term as typed"""
 
     hits: list[tuple[int, float]]
     total: int
-    whole: int
     full: float = 0.0
     widened: Mapping[str, Widened] = field(default_factory=dict)
 
@@ -95,7 +93,7 @@ def _checked(
         return all(check.pattern.matches(text) != check.negated for check in checks)
 
     hits = [hit for hit in asked.hits(max(1, count))[0] if passes(hit[0])]
-    return Matches(hits[:most], len(hits), len(hits))
+    return Matches(hits[:most], len(hits))
 
 
 def _joined(found: Sequence[Matches], scale: float, offset: int, most: int) -> Matches:
@@ -105,8 +103,7 @@ def _joined(found: Sequence[Matches], scale: float, offset: int, most: int) -> M
     for other in others:
         hits += [(key, score * scale) for key, score in other.hits]
         hits.sort(key=lambda hit: hit[1], reverse=True)
-    total, whole = sum(each.total for each in found), sum(each.whole for each in found)
-    return Matches(hits[offset:most], total, whole)
+    return Matches(hits[offset:most], sum(each.total for each in found))
 
 
 def _full(query: Query, snapshot: Snapshot, widened: Mapping[str, Widened]) -> float:

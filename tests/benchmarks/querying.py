@@ -43,7 +43,7 @@ def figures(engine: Engine) -> list[Figure]:
         whole, _ = in_turns(
             [lambda q=q: engine.search(parse(q), limit=_SHOWN) for q in queries], []
         )
-        what = f"CPU of a whole answer, {_SHOWN} marked snippets, 95th percentile"
+        what = f"CPU of a whole answer to {kind}, {_SHOWN} marked snippets, 95th percentile"
         found.append(Figure(what, late(whole) * 1000, 60, "ms"))
     reader.close()
     return found
