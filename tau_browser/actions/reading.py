@@ -71,6 +71,11 @@ def read_file(path: str, journal: Journal | None = None) -> Reading:
     return Reading(session_of(log, source), read, log.columns, ours)
 
 
+def file_state(path: str) -> Read | None:
+    """The state of what lies at a path, if it is a file. Raises StoreError."""
+    return state_of(path) if os.path.isfile(path) else None
+
+
 def state_of(path: str) -> Read | None:
     """The state of a file; None if there is none. Raises StoreError."""
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from tau_browser.actions.file_writer import FileWriter
 from tau_browser.actions.undo import Writers
 from tau_browser.actions.writer import Writer
@@ -16,6 +18,14 @@ def writer_beside(store: Store, path: str) -> Writer:
     if (writer := _server_writer(store)) is not None:
         return writer
     raise StoreError(f"sessions of the store {store.name!r} cannot be changed")
+
+
+def writer_into(store: Store) -> Writer:
+    """The writer of what comes into a store from elsewhere. Raises StoreError."""
+    if store.name != TAU:
+        raise StoreError(f"nothing can be brought into the store {store.name!r} here")
+    root: str = next(iter(getattr(store, "roots", [])), "")
+    return FileWriter.beside(root) if os.path.isfile(root) else FileWriter(root)
 
 
 def writers(store: Store | None = None) -> Writers:

@@ -14,7 +14,7 @@ VERBS = {
     "prune": "leave out subtrees: in a copy, in place, or by a fold",
     "rename": "give a session a name",
     "export": "write a session, or a part of it, as a file to send or to read",
-    "import": "bring a session's file to a JMFTS server",
+    "import": "make a session of a file of any readable format",
     "undo": "take a change back, or list all changes",
 }
 
@@ -101,7 +101,9 @@ def _add_export(export: argparse.ArgumentParser) -> None:
 
 def _add_import(parser: argparse.ArgumentParser) -> None:
     source = parser.add_argument("source", help="a session's file, its id, or the beginning of one")
-    complete_with(source, references)
+    cwd = parser.add_argument("--cwd", metavar="DIR", help="the directory that it goes on in")
+    for argument in (source, cwd):
+        complete_with(argument, references)
     _add_dry_run(parser)
 
 

@@ -34,7 +34,7 @@ from tau_browser.tui.prompt import Prompt
 from tau_browser.tui.recalling import Recalling
 from tau_browser.tui.rows_view import RowsView
 from tau_browser.tui.session_list import SessionList
-from tau_browser.tui.surgery import NAME, Surgery
+from tau_browser.tui.surgery import Surgery
 from tau_browser.tui.threshold import Threshold
 from tau_browser.tui.titles import entry_title, status, tree_title
 from tau_browser.tui.tree_view import TreeView
@@ -355,8 +355,7 @@ class BrowserScreen(Surgery, Threshold, Recalling, Screen[None]):
             self._jump_to(event.value.strip())
             return
         self._prompt.hide()
-        if self._prompt.asks_for == NAME:
-            self.rename_to(event.value)
+        if self.answered(self._prompt.asks_for, event.value):
             return
         self._focus_pane("tree")
         if len(self._tree.hits) and self._tree.entry not in self._tree.hits:

@@ -27,6 +27,7 @@ else:
     _Base = object
 
 NAME = "name"
+FILE = "file to import"
 
 
 class Surgery(_Base):
@@ -86,6 +87,30 @@ class Surgery(_Base):
         store, path, marked = self.app.target.store, self._opened.path, tuple(self._tree.marked)
         request = ExportRequest(Format.HTML)
         self._propose(Export(store, path, self._journal(), self._tree.entry, marked, request))
+
+    def action_import(self) -> None:
+        """Ask for a file to import."""
+        if self._can(Capability.IMPORT):
+            self._prompt.ask(FILE)
+
+    def import_from(self, path: str) -> None:
+        """Propose to import what lies at a path."""
+        from tau_browser.actions.imports import ImportRequest
+        from tau_browser.actions.writers import writer_into
+        from tau_browser.tui.plan.imports import Import
+
+        store = self.app.target.store
+        where = os.path.abspath(os.path.expanduser(path.strip()))
+        cache, writer = self.app.cache_folder, writer_into(store)
+        proposal = Import(where, store, cache, self._journal(), writer, ImportRequest())
+        self._propose(proposal)
+
+    def answered(self, asked: str, value: str) -> bool:
+        """Whether what was asked for at the prompt was for one of these actions."""
+        answers = {NAME: self.rename_to, FILE: self.import_from}
+        if asked in answers and value.strip():
+            answers[asked](value)
+        return asked in answers
 
     def action_rename(self) -> None:
         """Ask for a new name."""
@@ -154,10 +179,7 @@ class Surgery(_Base):
             self._tell("open a session first")
         elif self._tree.notice:
             self._tell("the session is still being read")
-        elif needed not in store.capabilities:
-            reason = "the demo is read only" if self.app.target.is_demo else "its store cannot"
-            self._tell(f"{needed.value}: {reason}")
-        else:
+        elif self._can(needed):
             from tau_browser.actions.writers import writer_beside
             from tau_browser.tui.plan.surgery import Subject
 
@@ -165,6 +187,14 @@ class Surgery(_Base):
             writer = writer_beside(store, path)
             return Subject(path, session, self._journal(), store.capabilities, writer)
         return None
+
+    def _can(self, needed: Capability) -> bool:
+        """Whether the store can do what is needed; else says why not."""
+        can = needed in self.app.target.store.capabilities
+        if not can:
+            reason = "the demo is read only" if self.app.target.is_demo else "its store cannot"
+            self._tell(f"{needed.value}: {reason}")
+        return can
 
     def _journal(self) -> Journal:
         from tau_browser import config

@@ -141,6 +141,19 @@ def test_export_of_parts(session: Path, run: Run, home: Path) -> None:
     assert [len(load(home / f"{name}.jsonl")) for name in "abc"] == [5, 3, 1]
 
 
+def test_import(session: Path, run: Run, home: Path) -> None:
+    assert run("export", "s1", "-o", "out.jsonl").code == 0
+    answer = run("import", "out.jsonl", "--cwd", "/other", "--json")
+    assert answer.code == 0
+    made = Path(answer.json["plan"]["target"])
+    assert made.parent == home / ".tau" / "sessions" / "--other--"
+    assert load(made).id == answer.json["plan"]["session"] != "s1"  # that one is there already
+    assert made.read_bytes().splitlines()[1:] == WITH_CALLS.splitlines()[1:]
+    assert run("undo").code == 0 and not made.exists()
+    assert run("import", "no-such.jsonl").code == 2
+    assert run("import", "out.jsonl", "--demo").code == 2
+
+
 def test_the_demo_can_be_exported(run: Run, home: Path) -> None:
     ref = run("ls", "--demo", "--json").json["sessions"][0]["ref"]
     assert run("export", "--demo", ref, "-o", "demo.html").code == 0

@@ -12,11 +12,12 @@ from textual.pilot import Pilot
 from tau_browser.actions.journal import Journal
 from tau_browser.actions.reading import Reading
 from tau_browser.model.summary import session_name
+from tau_browser.stores.targets import Target, store_over
 from tau_browser.tui.app import BrowserApp
 from tau_browser.tui.browser import BrowserScreen
 from tau_browser.tui.rows_view import RowsView
 from tests.actions.conftest import LONG_AGO
-from tests.actions.test_fork import WITH_CALLS
+from tests.actions.test_fork import COMPACTED, WITH_CALLS
 from tests.actions.test_redaction import SECRETS
 from tests.conftest import load
 from tests.tui.browsing import MEDIUM, WIDE, browse, chosen, lines, press, settle, text, tree
@@ -135,6 +136,19 @@ async def test_only_the_marked(session: Path) -> None:
         (made,) = set(files(session)) - {session}
         assert load(made).ids(range(6)) == ["u1", "a1", "r1", "r2", "a2", "u3"]
         assert tree(app).marked == []
+
+
+async def test_an_import_is_shown_then_opened(session: Path, tmp_path: Path) -> None:
+    (tmp_path / "other.jsonl").write_bytes(COMPACTED)
+    app = opened(session)
+    app.target = Target(store_over([str(session.parent.parent)], None), str(session))
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "i", *str(tmp_path / "other.jsonl"), "enter")
+        assert "a session s1 is there already" in text(app)
+        await press(pilot, "enter")
+        (made,) = set(files(session)) - {session}
+        assert len(load(made)) == 6 and chosen(app) == "u3"
 
 
 async def test_a_new_name(session: Path) -> None:

@@ -9,13 +9,13 @@ from functools import cached_property
 
 import numpy as np
 
-from tau_browser.actions.draft import Draft, line_of, session_in
+from tau_browser.actions.draft import session_in
 from tau_browser.actions.export.request import ExportRequest, Format
-from tau_browser.actions.making import is_strict, items, measure, unreadable
+from tau_browser.actions.making import items, measure, unreadable
 from tau_browser.actions.plan import Measure, Plan, Refusal, Refused, Verb, Way
 from tau_browser.actions.redaction.findings import Finding, Redactor, findings_in
-from tau_browser.actions.remains import remains_of
-from tau_browser.model.columns import Bools, Flag
+from tau_browser.actions.shape import header_of, log_of
+from tau_browser.model.columns import Bools
 from tau_browser.model.payload import Record
 from tau_browser.model.session import Session
 from tau_browser.model.text import counted, safe_line
@@ -30,7 +30,8 @@ class Export:
         self.findings: list[Finding] = findings_in(_named_records(session, self.kept))
         hidden = [at for at in self.findings if at.secret not in request.shown]
         self.redactor = Redactor(hidden if request.redacts else [])
-        self.draft = _log_of(session, self.kept, self.redactor)
+        header = self.redactor.record(header_of(session))
+        self.draft = log_of(session, self.kept, header, self.redactor.record)
 
     @cached_property
     def session(self) -> Session:
@@ -133,27 +134,6 @@ def _written(session: Session, form: Format) -> bytes:
 
         text = document_of(session)
     return text.encode("utf-8", "replace")
-
-
-def _log_of(session: Session, kept: Bools, redactor: Redactor) -> Draft:
-    """The log of the exported entries: one line each, as it is stored where nothing must change."""
-    remains = remains_of(session, kept)
-    draft = Draft(session.source)
-    if session.header:
-        draft.add(line_of(redactor.record(session.header)))
-    for place in np.flatnonzero(kept).tolist():
-        stored = session.record(place)
-        record = redactor.record(remains.changed.get(place, stored))
-        if record is not stored or not _can_stay(session, place):
-            draft.add(line_of(record))
-        else:
-            draft.keep(*session.columns.row(place))
-            draft.add(b"\n")
-    return draft
-
-
-def _can_stay(session: Session, place: int) -> bool:
-    return not session.has(place, Flag.NOTED) or is_strict(session.raw(place))
 
 
 def _named_records(session: Session, kept: Bools) -> Iterator[tuple[str, Record]]:
