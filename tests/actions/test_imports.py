@@ -23,6 +23,7 @@ from tau_browser.model.session import Session
 from tau_browser.stores.adapters import recognising
 from tests.actions.conftest import FIXTURES, LONG_AGO, in_tau, promised, snapshot
 from tests.conftest import DATA, load, log_of, message, read
+from tests.stores.samples import SAMPLES
 
 SDK = sorted((DATA / "tau" / "legacy-sdk").glob("*.jsonl"))
 
@@ -229,3 +230,26 @@ def test_the_source_stays_as_it_is(tmp_path: Path, journal: Journal) -> None:
     before = snapshot(tmp_path)
     FileWriter(str(tmp_path / "base")).apply(imported(path, tmp_path / "base"), journal)
     assert before.items() <= snapshot(tmp_path).items()
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+def test_sessions_of_every_kind_of_store(sample: Any, tmp_path: Path, journal: Journal) -> None:
+    sample.make(tmp_path / "theirs")
+    store = sample.adapter([str(tmp_path / "theirs")], tmp_path / "cache")
+    writer = FileWriter(str(tmp_path / "base"))
+    count = 0
+    for listed in store.scan():
+        session = None
+        for progress in store.open(listed.path).load():
+            session = progress.session
+        assert session is not None
+        plan = plan_import(session, None, ImportRequest(), writer, lambda _: False)
+        count += 1
+        if (
+            sample.name == "aethergraph"
+        ):  # runs of another kind of program: nothing τ could go on at
+            assert "nothing would be left" in plan.refusals[0].reason
+            continue
+        assert not plan.refusals
+        assert in_tau(writer.apply(plan, journal).path) == promised(plan)
+    assert count
