@@ -27,6 +27,8 @@ JMFTS = (
 )
 """The JMFTS server, the PostgreSQL that it runs on, and what makes embeddings; without being given
 a model it makes none."""
+AGMEM = ("agmem==0.3.0", "cryptography")
+"""agmem, and what it signs with."""
 
 
 def environment(*requirements: str) -> Path:

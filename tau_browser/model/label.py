@@ -82,7 +82,9 @@ def _message_label(record: Record) -> str:
     said = [first_line(b.text) for b in blocks if isinstance(b, Text) and b.text.strip()][:1]
     calls = [f"→ {call_label(block)}" for block in blocks if isinstance(block, Call)]
     rest = [first_line(block.text) for block in blocks if isinstance(block, Image | Other)]
-    parts = [part for part in (*said, *calls, *rest) if part]
+    is_result = message_of(record).get("role") == "toolResult"  # which may hold its own call
+    order = (*calls, *said, *rest) if is_result else (*said, *calls, *rest)
+    parts = [part for part in order if part]
     if not parts:
         thoughts = [b.text for b in blocks if isinstance(b, Thinking) and b.text.strip()]
         parts = [first_line(text) for text in thoughts[:1]]

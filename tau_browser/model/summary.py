@@ -27,7 +27,7 @@ class Summary(msgspec.Struct, frozen=True):
     created: str
     modified: str
     entries: int
-    messages: int  # user and assistant messages on the path to the leaf
+    messages: int  # of user and assistant on the path to the leaf; of a hierarchy, all entries
     forks: int
     unreadable: int  # stretches of bytes that hold no entry
     damage: int  # entries that are harmed, or linked to nothing
@@ -56,7 +56,9 @@ def summary_of(session: Session) -> Summary:
         created=created,
         modified=_last_stamp(session) or created,
         entries=len(session),
-        messages=int(session.roles.where(roles, "user", "assistant").sum()),
+        messages=len(session)
+        if session.is_nested
+        else int(session.roles.where(roles, "user", "assistant").sum()),
         forks=len(session.forks),
         unreadable=severities.count(Severity.UNREADABLE),
         damage=severities.count(Severity.DAMAGE),

@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from tau_browser.stores.aethergraph.store import AethergraphStore
+from tau_browser.stores.agmem import origin
+from tau_browser.stores.agmem.store import AgmemStore
 from tau_browser.stores.claude_code.store import ClaudeCodeStore
 from tau_browser.stores.codex.store import CodexStore
 from tau_browser.stores.pi.store import PiStore
 from tau_browser.stores.tau_file import TauFileStore
 from tests.conftest import HEADER, log_of, message
 from tests.stores.aethergraph.workspace import event, events_file, write_run
+from tests.stores.agmem import made
 from tests.stores.logs.writing import (
     claude,
     codex_message,
@@ -118,6 +121,29 @@ def _make_codex(folder: Path) -> dict[str, int]:
     return {"x1": 2, "x2": 1}
 
 
+def _make_agmem(folder: Path) -> dict[str, int]:
+    sessions = {}
+    for name, count in {"one": 2, "two": 1}.items():
+        repo = made.start(folder / name)
+        files = {f"semantic/{at}.md": f"fact {at}" for at in range(count)}
+        made.commit(repo, files)
+        made.keep(repo, files)
+        # branch, session, commit, type, and files
+        sessions[origin.session_id(str(repo))] = 4 + count
+    return sessions
+
+
+def _grow_agmem(folder: Path) -> None:
+    files = {f"semantic/{at}.md": f"fact {at}" for at in range(2)}
+    made.commit(folder / "one", files, "the same again")
+
+
+def _damage_agmem(folder: Path) -> str:
+    blob = next((folder / "two" / ".mem" / "objects" / "blob").glob("*/*"))
+    blob.write_bytes(b"no zlib")
+    return "not zlib data"
+
+
 SAMPLES = [
     Sample(
         name="tau",
@@ -167,5 +193,14 @@ SAMPLES = [
         ),
         damage=lambda folder: _add(folder / "2026" / "03" / "rollout-2.jsonl", _NO_LINE),
         missing="2026/03/none.jsonl",
+    ),
+    Sample(
+        name="agmem",
+        adapter=AgmemStore,
+        make=_make_agmem,
+        follows="agmem-38376a8a0ac1",
+        grow=_grow_agmem,
+        damage=_damage_agmem,
+        missing="three",
     ),
 ]

@@ -82,7 +82,13 @@ def message_sections(
 def result_sections(
     session: Session, place: int, record: Record, thinking: bool, whole: Budget
 ) -> Iterator[Section]:
-    """The sections of a tool's result: the call that it answers, and the result."""
+    """The sections of a tool's result: the call that it answers, and the result.
+
+    Some stores keep the call and its result as one.
+    """
+    for block in blocks_of(record):
+        if isinstance(block, Call):
+            yield _call(block, whole.part(), "")
     found = call_of(session, place, record)
     if found:
         at, call = found
