@@ -11,8 +11,11 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from tau_browser.model.memory import MemoryType
 
 APP = "tau-browse"
 
@@ -65,6 +68,9 @@ class Settings:
     keys: dict[str, str] = field(default_factory=dict)  # verb -> keys, separated by commas
     memory_tools: dict[str, str] = field(default_factory=dict)  # name pattern -> what it does
     memory_folders: list[str] = field(default_factory=list)  # patterns of paths
+    memory_types: dict[str, MemoryType] = field(
+        default_factory=dict
+    )  # a tool's name or word -> type
 
 
 def tau_home(env: Mapping[str, str]) -> Home:
@@ -174,7 +180,7 @@ def settings() -> Settings:
         return Settings(path)
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: {error}; mend the file or move it away") from error
-    known = {"theme": str, "ascii": bool, "keys": dict, "memory": dict}
+    known = {"theme": str, "ascii": bool, "keys": dict, "memory": dict, "memory_types": dict}
     for name, value in stored.items():
         if name not in known:
             raise ConfigError(f"{path}: unknown setting {name!r}; known are {', '.join(known)}")
@@ -184,7 +190,27 @@ def settings() -> Settings:
     if wrong := [verb for verb, value in keys.items() if not isinstance(value, str)]:
         raise ConfigError(f'{path}: keys.{wrong[0]} must be a string such as "f5" or "j,down"')
     tools, folders = _memory(path, stored.get("memory", {}))
-    return Settings(path, stored.get("theme"), stored.get("ascii", False), keys, tools, folders)
+    return Settings(
+        path=path,
+        theme=stored.get("theme"),
+        ascii=stored.get("ascii", False),
+        keys=keys,
+        memory_tools=tools,
+        memory_folders=folders,
+        memory_types=_memory_types(path, stored.get("memory_types", {})),
+    )
+
+
+def _memory_types(path: Path, rules: dict[str, Any]) -> dict[str, MemoryType]:
+    if not rules:
+        return {}
+    from tau_browser.model.memory import MemoryType  # only for those who have rules
+
+    for text, type in rules.items():
+        if not text or type not in list(MemoryType):
+            known = ", ".join(MemoryType)
+            raise ConfigError(f"{path}: memory_types.{text or '(empty)'} must be one of {known}")
+    return {text: MemoryType(type) for text, type in rules.items()}
 
 
 def remembered() -> dict[str, Any]:

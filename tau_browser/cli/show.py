@@ -7,16 +7,19 @@ with --min-signal also "hidden", how many entries have less, and each entry's ow
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from tau_browser.cli import places
 from tau_browser.cli.ls import findings, row
 from tau_browser.cli.output import Failure, Printer, print_json, shown_time
+from tau_browser.config import settings
 from tau_browser.model.columns import Codes
 from tau_browser.model.context import config_at, fold_at, states
 from tau_browser.model.diagnostic import Diagnostic
 from tau_browser.model.label import label_of, speaker_of
+from tau_browser.model.memory import memory_of, use_rules
 from tau_browser.model.payload import Record, config_line, text_of
 from tau_browser.model.rows import Rows, kept_with_holders
 from tau_browser.model.session import Session
@@ -35,6 +38,7 @@ _LABEL_LENGTH = 200
 
 def run(args: argparse.Namespace, printer: Printer) -> int:
     """Print the session. Raises Failure, ConfigError and StoreError."""
+    use_rules(settings().memory_types)
     target = places.session(args)
     session = load(target)
     place = session.leaf if args.at is None else entry_named(session, args.at)
@@ -88,6 +92,7 @@ def _print_json(target: Target, session: Session, place: int, rows: Rows, told: 
         "messages": summary.messages,
         "forks": summary.forks,
         "unreadable": summary.unreadable,
+        "memory": _memory_counts(session),
         "config": config_at(session, place),
     }
     tree = session.tree
@@ -134,6 +139,7 @@ def _entries(session: Session, place: int, rows: Rows, told: bool) -> Iterator[d
             "state": State(int(state[at])).word,
             **(_worth(record) if told else {}),
             **_translated(record),
+            "memory": _memory(record),
         }
 
 
@@ -152,6 +158,19 @@ def _worth(record: Record) -> dict[str, Any]:
 def _translated(record: Record) -> dict[str, Any]:
     """What an entry tells of the store that it was translated from."""
     return {name: record[name] for name in ("event", "links", "origin") if name in record}
+
+
+def _memory(record: Record) -> dict[str, Any] | None:
+    memory = memory_of(record)
+    if memory is None:
+        return None
+    return {"type": memory.type.value, "rule": memory.rule, "stored": memory.is_stored}
+
+
+def _memory_counts(session: Session) -> Counter[str]:
+    """How many entries make memory of each type."""
+    memories = (memory_of(session.record(place)) for place in range(len(session)))
+    return Counter(memory.type.value for memory in memories if memory)
 
 
 def _print(target: Target, session: Session, place: int, rows: Rows, printer: Printer) -> None:
@@ -176,6 +195,7 @@ def _print(target: Target, session: Session, place: int, rows: Rows, printer: Pr
         printer.line(f"{finding.severity.value}: {finding}")
     parts = [counted(len(session), "entry"), counted(summary.forks, "fork")]
     parts += [f"{summary.unreadable:,} unreadable", counted(findings(summary), "finding")]
+    parts += [f"{count:,} {memory}" for memory, count in _memory_counts(session).items()]
     printer.line(", ".join(parts))
 
 

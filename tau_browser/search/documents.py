@@ -16,6 +16,7 @@ import msgspec
 from tau_browser.model.columns import Flag
 from tau_browser.model.decoder import flags_of
 from tau_browser.model.heads import head_of
+from tau_browser.model.memory import CALLS_ANOTHER, our_memory_of_tool, stored_memory
 from tau_browser.model.payload import (
     ENVELOPE,
     Block,
@@ -35,7 +36,8 @@ from tau_browser.model.times import parse_time
 RECALL_TOOLS = frozenset({"jmfts_search", "jmfts_read", "jmfts_ingest"})
 """A call of one of these asks the memory, or adds to it (tau-format 4.7)."""
 
-_CALLS_ANOTHER = "call_tool"
+STORED_MEMORY = "memory:stored"
+"""The trait of what has the type of its memory from its store."""
 
 LONGEST_PIECE = 2000
 """Characters that are embedded at once."""
@@ -65,8 +67,8 @@ _TITLES = ("session_info", "jmfts:document")
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What filters ask of an entry, folded. `time`: milliseconds since 1970, or NO_TIME ·
-    `traits`: what `is:` and `has:` ask for · `facets`: "name:value" of what an event tells ·
-    `signal`: in hundredths, rounded down."""
+    `traits`: what `is:`, `has:` and `memory:` ask for · `facets`: "name:value" of what an event
+    tells · `signal`: in hundredths, rounded down."""
 
     role: str
     kind: str
@@ -103,7 +105,7 @@ def document_of(record: Record, *, is_error: bool) -> Document:
         kind=str(record.get("type", "")).casefold(),
         tools=tuple(name.casefold() for name in tools),
         time=parse_time(record.get("timestamp")),
-        traits=tuple(name for name, holds in traits.items() if holds),
+        traits=(*(name for name, holds in traits.items() if holds), *_memories(record, tools)),
         facets=tuple(facet.casefold() for facet in facets_of(record)),
         severity=severity_of(record),
         signal=hundredths(signal_of(record).value),
@@ -117,15 +119,29 @@ def _called(blocks: list[Block], message: Record) -> Iterator[str]:
     for block in blocks:
         if isinstance(block, Call):
             yield block.name
-            if block.name == _CALLS_ANOTHER and isinstance(block.arguments, dict):
+            if block.name == CALLS_ANOTHER and isinstance(block.arguments, dict):
                 yield str(block.arguments.get("name"))
     details = message.get("details")
     nested = details.get("nested_calls") if isinstance(details, dict) else None
-    if message.get("tool_name") == _CALLS_ANOTHER:  # called by the entry before already
+    if message.get("tool_name") == CALLS_ANOTHER:  # called by the entry before already
         return
     for call in nested if isinstance(nested, list) else ():
         if isinstance(call, dict):
             yield str(call.get("tool_name"))
+
+
+def _memories(record: Record, tools: list[str]) -> list[str]:
+    """The types of memory as traits: the stored one, else those of the tools by our own rules.
+    Those of the person are asked of the tools when they are searched."""
+    if stored := stored_memory(record):
+        return [memory_trait(stored.type), STORED_MEMORY]
+    named = [tool for tool in tools if tool != CALLS_ANOTHER]
+    return [memory_trait(type) for type in {our_memory_of_tool(tool).type for tool in named}]
+
+
+def memory_trait(type: str) -> str:
+    """The trait of what makes memory of a type."""
+    return f"memory:{type}"
 
 
 def is_error(record: Record) -> bool:

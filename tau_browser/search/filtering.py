@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from tau_browser.model.context import states
+from tau_browser.model.memory import memory_of_tool, stored_memory, tools_of
+from tau_browser.model.payload import Record
 from tau_browser.model.session import Session
 from tau_browser.model.state import State
 from tau_browser.model.times import NO_TIME
@@ -40,6 +42,7 @@ _HOLDS: dict[str, Callable[[_Asked, str], bool]] = {
     "tool": lambda asked, value: value in asked.facts.tools,
     "is": lambda asked, value: value in asked.facts.traits,
     "has": lambda asked, value: value in asked.facts.traits,
+    "memory": lambda asked, value: value in _memories(asked.hit.record),
     "store": lambda asked, value: asked.session.store == value,
     "project": lambda asked, value: value in asked.session.cwd.casefold(),
     "model": lambda asked, value: value in asked.session.model(asked.hit).casefold(),
@@ -55,6 +58,13 @@ _AT_LEAST: dict[str, Callable[[Facts], int]] = {
     "severity": lambda facts: facts.severity,
     "signal": lambda facts: facts.signal,
 }
+
+
+def _memories(record: Record) -> set[str]:
+    """The types of memory that an entry makes, with all its tools."""
+    if stored := stored_memory(record):
+        return {stored.type}
+    return {memory_of_tool(tool).type for tool in tools_of(record)}
 
 
 class Filtering:

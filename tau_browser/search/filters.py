@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tau_browser.model.columns import KINDS, ROLES
+from tau_browser.model.memory import MemoryType
 from tau_browser.search.dates import SPELLINGS, read_time
 
 Read = Callable[[str, datetime], str | int | None]
 """From a value as typed, and the present time, to what it stands for; None if it stands for
 nothing. Milliseconds since 1970 where it is a time, hundredths where it is a signal."""
 
+MEMORIES = tuple(type.value for type in MemoryType)
 _BRANCHES = {
     "active": "path",
     "abandoned": "abandoned",
@@ -70,6 +72,7 @@ FILTERS = {
         FilterKind("role", "who speaks", _one_of(*ROLES, tool="toolResult"), ROLES),
         FilterKind("kind", "kind of entry", _any_word, hint=", ".join(KINDS)),
         FilterKind("tool", "tool that was called or answered", _any_word, hint="name of a tool"),
+        FilterKind("memory", "kind of memory it makes", _one_of(*MEMORIES), MEMORIES),
         FilterKind("store", "where the session lives", _any_word, hint="name of a store"),
         FilterKind("project", "part of the working directory's path", _any_word, hint="a path"),
         FilterKind("since", "not before", _since, hint=SPELLINGS, joins=True),

@@ -11,6 +11,7 @@ from textual.binding import BindingType
 from tau_browser.model.columns import Bools, Flag, Int32s, Places
 from tau_browser.model.context import ANCHORS, fold_at
 from tau_browser.model.label import label_of, speaker_of
+from tau_browser.model.memory import memory_of
 from tau_browser.model.outline import flat_outline
 from tau_browser.model.payload import message_of
 from tau_browser.model.rows import Rows, kept_with_holders
@@ -37,6 +38,7 @@ _STATE_STYLES = {
 
 
 _ROOM_FOR_TIMES = 64  # columns below which what is said needs the space more
+_MEMORY = 3  # letters of a memory type in its badge: the entry pane tells the word and the rule
 
 
 class TreeView(RowsView):
@@ -460,6 +462,9 @@ class TreeView(RowsView):
                 badges.append((f"{glyphs.branch} branch of {count:,}", "accent"))
             elif forks := _between(self._forks_before, line, end):
                 badges.append((f"{glyphs.branch} {counted(forks, 'fork')}", "accent"))
+        memory = memory_of(record)
+        if memory and (memory.is_stored or width >= _ROOM_FOR_TIMES):
+            badges.append((memory.type[:_MEMORY], "dim"))
         if self._facts is not None and place in self._facts.subagents:
             badges.append(("sub-agent", "accent"))
         if session.has(place, Flag.COPIED):

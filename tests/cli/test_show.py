@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,10 @@ def test_json_is_what_tau_itself_makes_of_the_session(run: Run, path: Path) -> N
         "forks": len(forks),
         "unreadable": 0,
         "config": expected["config"],
+        "memory": answer["session"]["memory"],
     }
+    memories = [entry["memory"]["type"] for entry in answer["entries"] if entry["memory"]]
+    assert answer["session"]["memory"] == Counter(memories)
     assert parse_time(answer["session"]["modified"]) == parse_time(expected["listing"]["modified"])
     assert sorted(entry["id"] for entry in answer["entries"]) == sorted(expected["preorder"])
     for field in ("roots", "path"):
@@ -83,7 +87,9 @@ def test_entries_field_by_field(run: Run) -> None:
     for entry in entries:
         (place,) = session.find(entry["id"])
         record = session.record(place)
-        assert list(entry) == ["id", "parent", "kind", "role", "time", "text", "depth", "state"]
+        assert list(entry) == (
+            ["id", "parent", "kind", "role", "time", "text", "depth", "state", "memory"]
+        )
         assert entry["parent"] == record["parentId"]
         assert entry["kind"] == record["type"]
         assert entry["role"] == record.get("message", {}).get("role")
@@ -150,6 +156,7 @@ def test_numbers_as_times_and_entries_without_anything(run: Run, tmp_path: Path)
         "text": "",
         "depth": 2,
         "state": "abandoned",
+        "memory": None,
     }
 
 

@@ -75,11 +75,11 @@ def test_facts() -> None:
     ).facts
     assert facts.role == "assistant" and facts.kind == "message"
     assert facts.tools == ("bash", "jmfts_search")
-    assert set(facts.traits) == {"error", "recall", "image"}
+    assert set(facts.traits) == {"error", "recall", "image", "memory:episodic", "memory:semantic"}
     assert facts.time == 1772359201000
     result = document_of(said("toolResult", tool_name="jmfts_search"), is_error=False).facts
     assert result.role == "toolresult" and result.tools == ("jmfts_search",)
-    assert result.traits == ()  # what came back, not the call
+    assert result.traits == ("memory:semantic",)  # what came back is no recall
     assert document_of({"type": "x"}, is_error=False).facts.time == NO_TIME
 
 

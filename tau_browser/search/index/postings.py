@@ -51,6 +51,11 @@ def open_postings(path: str | None) -> tantivy.Index:
     return index
 
 
+def tools_in(searcher: tantivy.Searcher) -> list[str]:
+    """The names of the tools in some postings."""
+    return [tool for tool, _ in searcher.terms_with_prefix(TOOL, "")]
+
+
 def writer(index: tantivy.Index, heap: int = _HEAP) -> tantivy.IndexWriter:
     """The only writer of an index. Raises ValueError if there is another."""
     return index.writer(heap, _THREADS)

@@ -14,7 +14,7 @@ from tau_browser.model.state import State
 from tau_browser.search.index import catalog as tables
 from tau_browser.search.index.catalog import Catalog, FileRow, StandingRow
 from tau_browser.search.index.folder import Files, NoIndex
-from tau_browser.search.index.postings import KEY, STEM, open_postings
+from tau_browser.search.index.postings import KEY, STEM, open_postings, tools_in
 from tau_browser.search.index.selection import GroupFacts, Selection, select
 from tau_browser.search.index.writer import Damaged, Full, translated
 from tau_browser.search.query import Query
@@ -81,9 +81,13 @@ class Reader:
         asked = filters, None if paths is None else frozenset(paths)
         with self.guarded():
             if self._selected is None or self._selected[0] != asked:  # as words are typed it stays
-                selection = select(query, lambda: self._groups.facts.values(), paths)
+                selection = select(query, lambda: self._groups.facts.values(), self.tools, paths)
                 self._selected = asked, selection
             return self._selected[1]
+
+    def tools(self) -> list[str]:
+        """The names of all tools that are called or answered, folded."""
+        return tools_in(self.searcher)
 
     def contents(self, selection: Selection) -> list[int] | None:
         """The numbers of all contents of a selection, or None if it is everything."""

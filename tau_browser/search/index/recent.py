@@ -19,7 +19,7 @@ from tau_browser.model.session import Session, records_at
 from tau_browser.model.state import State
 from tau_browser.search.documents import content_of, document_of
 from tau_browser.search.index.groups import models_of, own_model
-from tau_browser.search.index.postings import KEY, STEM, open_postings, writer, written
+from tau_browser.search.index.postings import KEY, STEM, open_postings, tools_in, writer, written
 from tau_browser.search.index.reader import Reader, Standing
 from tau_browser.search.index.selection import GroupFacts, Selection, select
 from tau_browser.search.query import Query
@@ -79,7 +79,7 @@ class Recent:
 
     def select(self, query: Query, paths: Collection[str] | None = None) -> Selection:
         """What a query's filters leave."""
-        return select(query, lambda: self._groups.values(), paths)
+        return select(query, lambda: self._groups.values(), lambda: tools_in(self.searcher), paths)
 
     def keys(self, addresses: list[tantivy.DocAddress]) -> list[int]:
         """The keys of entries: -1 for the first."""

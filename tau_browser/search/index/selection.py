@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import tantivy
 
+from tau_browser.model.memory import has_own_rules, own_memory_of_tool
+from tau_browser.search.documents import STORED_MEMORY, memory_trait
 from tau_browser.search.filters import FILTERS
 from tau_browser.search.index import postings
 from tau_browser.search.query import Filter, Query
@@ -55,12 +57,13 @@ class Selection:
 def select(
     query: Query,
     all_groups: Callable[[], Iterable[GroupFacts]],
+    tools: Callable[[], Iterable[str]],
     paths: Collection[str] | None = None,
 ) -> Selection:
-    """What a query's filters leave of some session files, or of all."""
+    """What a query's filters leave of some session files, or of all. tools: those there are."""
     by_name = query.filters_by_name()
     groups = _groups(by_name, all_groups, paths)
-    clauses = [_clause(name, conditions) for name, conditions in by_name.items()]
+    clauses = [_clause(name, conditions, tools) for name, conditions in by_name.items()]
     must = [clause for clause in clauses if clause is not None]
     if groups is not None:
         inside = tantivy.Query.term_set_query(postings.schema(), postings.GROUP, sorted(groups))
@@ -92,16 +95,41 @@ def _groups(
     return frozenset(group.id for group in groups)
 
 
-def _clause(name: str, conditions: list[Filter]) -> tuple[tantivy.Occur, tantivy.Query] | None:
+def _clause(
+    name: str, conditions: list[Filter], tools: Callable[[], Iterable[str]]
+) -> tuple[tantivy.Occur, tantivy.Query] | None:
     """What filters of one name ask of the facts that are indexed; None if they ask of groups."""
     bare = name.removeprefix("-")
     if bare in _ASKED:
         return None
-    queries = [_query(condition) for condition in conditions]
+    if bare == "memory":
+        queries = [_memory(str(condition.value), tools) for condition in conditions]
+    else:
+        queries = [_query(condition) for condition in conditions]
     if name.startswith("-"):
         return _MUST_NOT, tantivy.Query.boolean_query([(_SHOULD, each) for each in queries])
     occur = _MUST if FILTERS[bare].joins else _SHOULD
     return _MUST, tantivy.Query.boolean_query([(occur, each) for each in queries])
+
+
+def _memory(type: str, tools: Callable[[], Iterable[str]]) -> tantivy.Query:
+    """What makes memory of a type: as stored, else by the person's rules, else by ours, which the
+    index holds."""
+    schema = postings.schema()
+    ours = tantivy.Query.term_query(schema, postings.TRAIT, memory_trait(type))
+    if not has_own_rules():
+        return ours
+    stored = tantivy.Query.term_query(schema, postings.TRAIT, STORED_MEMORY)
+    own = {tool: memory.type for tool in tools() if (memory := own_memory_of_tool(tool))}
+
+    def calls(some: list[str]) -> tantivy.Query:
+        """What calls one of some tools, and has no stored type."""
+        called = tantivy.Query.term_set_query(schema, postings.TOOL, some)
+        return tantivy.Query.boolean_query([(_MUST, called), (_MUST_NOT, stored)])
+
+    others = tantivy.Query.boolean_query([(_MUST, ours), (_MUST_NOT, calls(list(own)))])
+    wanted = calls([tool for tool, own_type in own.items() if own_type == type])
+    return tantivy.Query.boolean_query([(_SHOULD, others), (_SHOULD, wanted)])
 
 
 def _query(condition: Filter) -> tantivy.Query:

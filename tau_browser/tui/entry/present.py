@@ -11,6 +11,7 @@ from tau_browser.model.calls import is_result
 from tau_browser.model.columns import Flag
 from tau_browser.model.context import ANCHORS
 from tau_browser.model.label import label_of, speaker_of
+from tau_browser.model.memory import memory_of
 from tau_browser.model.payload import ENVELOPE, Image, Record, blocks_of, message_of, text_of
 from tau_browser.model.session import Session
 from tau_browser.model.text import counted, safe, size_of
@@ -100,6 +101,10 @@ def _head(session: Session, place: int, record: Record, state: str) -> Section:
     title += [(f"  {text}", "entry.bad") for text in flags if text != state]
 
     lines: list[Part] = [Line(((word(record.get("timestamp", "no time")), "entry.muted"),))]
+    if memory := memory_of(record):
+        rule = f" ({word(memory.rule)})"
+        kind = (memory.type.value, "")
+        lines.append(Line((("memory ", "entry.key"), kind, (rule, "entry.muted"))))
     told = {name: message.get(field) for field, name in _FACTS.items()}
     spans = [
         span
