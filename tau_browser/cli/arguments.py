@@ -10,7 +10,7 @@ import re
 from typing import Any, NoReturn
 
 from tau_browser import __version__
-from tau_browser.cli import change_arguments
+from tau_browser.cli import change_arguments, memory_arguments
 from tau_browser.cli.completers import complete_with, nothing, references
 from tau_browser.cli.output import Failure
 
@@ -27,13 +27,14 @@ _VERBS = {
     "recalls": "list what the agent recalled from its memory, and whether it used it",
     "index": "bring the index of `search` up to date, or tell what it holds",
     **change_arguments.VERBS,
+    **memory_arguments.VERBS,
     "doctor": "report what is set up, and what is wrong with it",
     "completion": "print a completion script for a shell",
 }
 _QUERY = (
     'words, "a phrase", /an expression/, -not, and filters: role: kind: tool: project: since: '
-    "until: model: branch: is:error is:recall has:image signal: severity: stage: tag: metric: "
-    "event:"
+    "until: model: branch: memory: is:error is:recall has:image signal: severity: stage: tag: "
+    "metric: event:"
 )
 _SHELLS = ("bash", "zsh", "fish")
 # Options before a verb that take a value, which is no verb.
@@ -113,6 +114,7 @@ def _parser() -> tuple[_Parser, dict[str, _Parser]]:
     _add_recalls(verbs["recalls"])
     _add_index(verbs["index"])
     change_arguments.add(verbs)
+    memory_arguments.add(verbs)
     verbs["completion"].add_argument("shell", choices=_SHELLS)
     return parser, verbs
 

@@ -23,6 +23,7 @@ from tau_browser.model.text import counted, safe_line, size_of
 from tau_browser.search.find import Pattern, QueryError, pattern_of
 from tau_browser.stores.adapters import JMFTS
 from tau_browser.stores.store import Change, Listed, OpenSession
+from tau_browser.stores.verdict import Verifying
 from tau_browser.tui import keys, loading
 from tau_browser.tui.bar import Bar
 from tau_browser.tui.compare import CompareScreen
@@ -578,6 +579,25 @@ class BrowserScreen(Surgery, Threshold, Recalling, Screen[None]):
     def action_coverage(self) -> None:
         screen = CoverageScreen(self._tree.session, self._coverage, self.app.glyphs)
         self.app.push_screen(screen, self._go_to_finding)
+
+    def action_verify(self) -> None:
+        store, opened = self.app.target.store, self._opened
+        if opened is None:
+            return
+        if not isinstance(store, Verifying):
+            self._show_status(f"sessions of {store.name} hold nothing to verify them by")
+            return
+        from tau_browser.tui.verify import VerifyScreen
+
+        self.app.push_screen(
+            VerifyScreen(store, opened.path, self.app.glyphs), self._go_to_verified
+        )
+
+    def _go_to_verified(self, entry_id: str | None) -> None:
+        session = self._tree.session
+        if entry_id and session is not None and (found := session.find(entry_id)):
+            self._focus_pane("tree")
+            self._tree.go_to(found[0])
 
     def _go_to_finding(self, result: str | int | None) -> None:
         if isinstance(result, str):

@@ -95,6 +95,7 @@ BROWSER = [
     Key("copy", "y", "copy id, text, path or resume command"),
     Key("edit", "o", "open the entry's text in $EDITOR"),
     Key("coverage", "exclamation_mark", "what was read, and what could not be"),
+    Key("verify", "I", "whether what the store holds is what was written"),
     Key("entry_half_page_down", "ctrl+d", "scroll the entry down"),
     Key("entry_half_page_up", "ctrl+u", "scroll the entry up"),
     Key("toggle_sessions", "1", "show or hide the sessions"),
