@@ -7,6 +7,7 @@ at once; where that fails, its lines are read one by one, and what is odd is wri
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,7 +28,14 @@ from tau_browser.model.columns import (
 )
 from tau_browser.model.diagnostic import Diagnostic, Severity
 from tau_browser.model.format import TAU, Format, Links
-from tau_browser.model.heads import Found, Head, Unreadable, describe, find_values
+from tau_browser.model.heads import (
+    Found,
+    Head,
+    MessageHead,
+    Unreadable,
+    describe,
+    find_values,
+)
 
 _REFUSED_ENCODINGS = {
     b"\xff\xfe": "UTF-16, not UTF-8: convert the file to read it",
@@ -36,7 +44,7 @@ _REFUSED_ENCODINGS = {
 }
 _BOM = b"\xef\xbb\xbf"
 _CONTROL = re.compile(rb"[\x01-\x08\x0b\x0c\x0e-\x1f]")
-_STOPS = {None: 0, "error": Flag.ERROR, "aborted": Flag.ABORTED}
+_STOPS = {"error": Flag.ERROR, "aborted": Flag.ABORTED}
 _CUSTOM = {
     None: 0,
     "config": Flag.CONFIG,
@@ -91,6 +99,7 @@ class _Row:
     stop: int
     line: int
     noted: bool
+    link: Any
 
 
 class Decoder:
@@ -206,13 +215,13 @@ class Decoder:
         if not _is_utf8(lines):
             return None
         try:
-            heads = self._format.heads(lines, self._header)
+            heads, found = self._format.heads(lines, self._header)
         except (msgspec.DecodeError, RecursionError):
             return None
         start, stop = _line_ranges(lines)
         if len(heads) != len(start) or not _hold_objects(lines, start, stop):
             return None
-        usage, links = len(self._usage), len(self._links)
+        usage = len(self._usage)
         part = self._columns(
             heads,
             start=start + self._at.offset,
@@ -223,8 +232,8 @@ class Decoder:
         odd |= (part.key == _EMPTY_KEY) | (part.parent == _UNSET_KEY)
         if odd.any() or self._kinds.where(part.kind, "", "session").any():
             del self._usage[usage:]
-            del self._links[links:]
             return None
+        self._links += [(self._records + at, link) for at, link in found]
         return part
 
     def _slow(self, lines: bytes) -> Columns:
@@ -280,11 +289,11 @@ class Decoder:
             self._take_header(header, start)
             if not self._format.header_is_entry:
                 return []
-        head, odd = self._format.head(record, self._header)
+        head, odd, link = self._format.head(record, self._header)
         for reason in odd:
             self._note(start, reason)
         stop = start + found.stop - found.start
-        return [_Row(head, start, stop, self._at.line, noted or bool(odd))]
+        return [_Row(head, start, stop, self._at.line, noted or bool(odd), link)]
 
     def _take_header(self, header: dict[str, Any], start: int) -> None:
         self._header = header
@@ -318,38 +327,32 @@ class Decoder:
         for at, row in enumerate(rows):
             if row.noted:
                 columns.flags[at] |= Flag.NOTED
+            if row.link is not None:
+                self._links.append((self._records + at, row.link))
         return columns
 
     def _columns(
-        self, heads: list[Head], start: Any = (), stop: Any = (), line: Any = ()
+        self, heads: Sequence[Head], start: Any = (), stop: Any = (), line: Any = ()
     ) -> Columns:
         messages = [head.message for head in heads]
         flags = np.zeros(len(heads), np.uint16)
         usage = np.full(len(heads), -1, np.int32)
         # One pass each over what most entries lack: a pass costs its cache misses, not its tests.
         rare = [
-            h.status or h.customType or h.copiedFrom or h.branchOf or h.is_error or h.link
+            h.status or h.customType or h.copiedFrom or h.branchOf or h.is_error or None
             for h in heads
         ]
-        reported = [m.usage or m.stop_reason or m.is_error or None for m in messages]
-        unusual = {
-            at
-            for column in (rare, reported)
-            if column.count(None) < len(column)
-            for at, value in enumerate(column)
-            if value is not None
-        }
-        for at in sorted(unusual):
+        reported = _filled([m.usage or m.stop_reason or m.is_error or None for m in messages])
+        for at in {*_filled(rare), *(at for at in reported if _ends_badly(messages[at]))}:
             flags[at] = flags_of(heads[at])
-            if (counts := messages[at].usage) is not None:
-                usage[at] = len(self._usage)
-                self._usage.append(counts.counts())
-            if (link := heads[at].link) is not None:
-                self._links.append((self._records + at, link))
+        if reported:
+            spent = [(at, counts) for at in reported if (counts := messages[at].usage) is not None]
+            usage[[at for at, _ in spent]] = np.arange(len(spent)) + len(self._usage)
+            self._usage += [counts.counts() for _, counts in spent]
         starts, key = np.asarray(start, np.int64), _hashes([head.id for head in heads])
-        for at in np.flatnonzero(key == _UNSET_KEY).tolist():
-            flags[at] |= Flag.NO_ID
-            key[at] = hash(("no id", int(starts[at])))
+        nameless = key == _UNSET_KEY
+        flags[nameless] |= Flag.NO_ID
+        key[nameless] = ~starts[nameless]
         return Columns(
             start=starts,
             stop=np.asarray(stop, np.int64),
@@ -365,7 +368,7 @@ class Decoder:
 
 def flags_of(head: Head) -> int:
     """The bits of `Flag` that a record's own head tells."""
-    flags = _STOPS.get(head.message.stop_reason, 0) | _CUSTOM.get(head.customType, 0)
+    flags = _STOPS.get(head.message.stop_reason or "", 0) | _CUSTOM.get(head.customType, 0)
     if head.status == "incomplete":
         flags |= Flag.INCOMPLETE
     if head.copiedFrom is not None:
@@ -375,6 +378,17 @@ def flags_of(head: Head) -> int:
     if head.is_error or head.message.is_error:
         flags |= Flag.ERROR
     return flags
+
+
+def _ends_badly(message: MessageHead) -> bool:
+    return message.is_error or message.stop_reason in _STOPS
+
+
+def _filled(values: list[Any]) -> list[int]:
+    """Where a list is not None."""
+    if values.count(None) == len(values):
+        return []
+    return [at for at, value in enumerate(values) if value is not None]
 
 
 def _hashes(ids: list[Any]) -> Int64s:

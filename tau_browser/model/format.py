@@ -7,6 +7,7 @@ stored stays as it is: only the bytes are kept, and they are shown where a perso
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -20,7 +21,8 @@ from tau_browser.model.payload import Record
 from tau_browser.model.tree import NOWHERE, is_foreign
 
 Links = list[tuple[int, Any]]
-"""What heads told that only the whole log can settle: (place of the record, `Head.link`)."""
+"""What lines tell that only the whole log can settle, in terms of the format: (place of the
+record, link)."""
 
 Remark = tuple[str, Severity]
 
@@ -44,11 +46,14 @@ class Format:
     has_header = True
     """Whether a log without a header is a damaged one."""
 
-    def heads(self, lines: bytes, header: Record | None) -> list[Head]:
-        """The heads of some whole lines, one each. Raises DecodeError or RecursionError where one
-        of them is odd: they are then read one by one. A head without an id is taken for odd unless
-        its parent is PREVIOUS, and so is a head without a type."""
-        return _decode_heads(lines)
+    def heads(self, lines: bytes, header: Record | None) -> tuple[Sequence[Head], Links]:
+        """The heads of some whole lines, one each, and their links, by place among them.
+
+        Raises DecodeError or RecursionError where a line is odd: they are then read one by one. A
+        head without an id is taken for odd unless its parent is PREVIOUS, and so is one without a
+        type.
+        """
+        return _decode_heads(lines), []
 
     def header(self, record: Record) -> Record | None:
         """The session's header in τ's shape, if a record tells it."""
@@ -65,18 +70,18 @@ class Format:
             remarks.append((reason, Severity.NOTE))
         return remarks
 
-    def head(self, record: Record, header: Record | None) -> tuple[Head, list[str]]:
-        """The head of a decoded record, and what was odd about it."""
+    def head(self, record: Record, header: Record | None) -> tuple[Head, list[str], Any]:
+        """The head of a decoded record, what was odd about it, and its link, or None."""
         head, odd = head_of(record)
         if head.id is UNSET and head.parentId is UNSET and is_linear(header):
-            return msgspec.structs.replace(head, parentId=PREVIOUS), []
+            return msgspec.structs.replace(head, parentId=PREVIOUS), [], None
         if head.type == "session":
             odd.append("a second session header: kept as an entry, drawn as a root")
         elif head.parentId is UNSET:
             odd.append("no parentId: drawn as a root")
         if head.parentId is UNSET:
             head = msgspec.structs.replace(head, parentId=None)
-        return head, odd
+        return head, odd, None
 
     def settle(self, columns: Columns, links: Links) -> tuple[Columns, list[Diagnostic]]:
         """The columns of a whole log with what only the whole tells, and what is to be said."""

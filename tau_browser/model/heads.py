@@ -51,10 +51,7 @@ class MessageHead(msgspec.Struct, frozen=True, gc=False):
 
 
 class Head(msgspec.Struct, frozen=True, gc=False):
-    """The part of a record that the columns need. `id` is UNSET where the record has none.
-
-    link: what only the whole log can settle, in terms of a format that makes its own heads.
-    """
+    """The part of a record that the columns need. `id` is UNSET where the record has none."""
 
     type: str = ""
     id: str | UnsetType = UNSET
@@ -65,7 +62,6 @@ class Head(msgspec.Struct, frozen=True, gc=False):
     customType: str | None = None
     is_error: bool = False
     message: MessageHead = MessageHead()
-    link: Any = msgspec.field(default=None, name="(none: not from a line)")
 
 
 @dataclass(frozen=True, slots=True)

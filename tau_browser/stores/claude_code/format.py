@@ -92,8 +92,10 @@ class ClaudeCodeFormat(Format):
     header_is_entry = True
     has_header = False
 
-    def heads(self, lines: bytes, header: Record | None) -> list[Head]:
-        return [_head(line) for line in _decode_lines(lines)]
+    def heads(self, lines: bytes, header: Record | None) -> tuple[Sequence[Head], Links]:
+        decoded = _decode_lines(lines)
+        links = [(at, link) for at, line in enumerate(decoded) if (link := _link(line)) is not None]
+        return [_head(line) for line in decoded], links
 
     def header(self, record: Record) -> Record | None:
         """What the first record that knows the working directory tells of the session."""
@@ -114,19 +116,20 @@ class ClaudeCodeFormat(Format):
     def header_remarks(self, header: Record) -> list[Any]:
         return []
 
-    def head(self, record: Record, header: Record | None) -> tuple[Head, list[str]]:
+    def head(self, record: Record, header: Record | None) -> tuple[Head, list[str], Any]:
+        link = None
         try:
             line = msgspec.convert(record, _Line)
         except (msgspec.ValidationError, RecursionError):
             head, odd = head_of(self.record(record))
         else:
-            head, odd = _head(line), [] if line.type else ["no type"]
+            head, odd, link = _head(line), [] if line.type else ["no type"], _link(line)
         if head.id is UNSET:
-            return msgspec.structs.replace(head, parentId=PREVIOUS), odd
+            return msgspec.structs.replace(head, parentId=PREVIOUS), odd, link
         if head.parentId is UNSET:
             odd = [*odd, "no parentUuid: drawn as a root"]
             head = msgspec.structs.replace(head, parentId=None)
-        return head, odd
+        return head, odd, link
 
     def settle(self, columns: Columns, links: Links) -> tuple[Columns, list[Diagnostic]]:
         return linked(columns, links), []
@@ -160,49 +163,54 @@ _decode_id = msgspec.json.Decoder(_Id).decode
 
 
 def _head(line: _Line) -> Head:
-    message = line.message or _NO_MESSAGE
+    message = line.message
+    if message is None:
+        message = _NO_MESSAGE
     content = message.content
-    blocks = (
-        [block for block in content if not isinstance(block, str)]
-        if content.__class__ is list
-        else ()
-    )
-    results = [block for block in blocks if block.type in RESULTS]
-    kind, custom, role = kind_of(
-        line.type,
-        line.subtype,
-        meta=line.isMeta is True,
-        summary=line.isCompactSummary is True,
-        text=content,
-        results=bool(results),
-    )
-    return Head(
-        type=kind,
-        id=line.uuid or UNSET,
-        parentId=_parent(line),
-        customType=custom,
-        branchOf=(line.agentId or SIDECHAIN) if line.isSidechain else None,
-        is_error=is_failure(line.type, line.subtype, line.level),
-        message=MessageHead(
-            role=role,
-            stop_reason="error" if line.isApiErrorMessage else None,
-            is_error=any(block.is_error for block in results),
-            usage=_usage(message.usage) if message.usage is not None else None,
-        ),
-        link=_link(line, message, blocks),
-    )
+    failed = line.isApiErrorMessage is True
+    results = False
+    if line.type == "user" and isinstance(content, list):
+        for block in content:
+            if isinstance(block, _Block) and block.type in RESULTS:
+                results = True
+                failed = failed or block.is_error is True
+    if line.type == "assistant":  # the most frequent by far
+        kind, custom, role = "message", None, "assistant"
+    else:
+        kind, custom, role = kind_of(
+            line.type,
+            line.subtype,
+            meta=line.isMeta is True,
+            summary=line.isCompactSummary is True,
+            text=content,
+            results=results,
+        )
+    if message.usage is not None:
+        stop = "error" if failed else None
+        said = MessageHead(role, stop, False, _usage(message.usage))
+    else:
+        said = _SAID[role, failed]
+    uuid, parent = line.uuid, line.parentUuid
+    if uuid is UNSET:
+        parent = PREVIOUS
+    elif parent is None:
+        parent = line.logicalParentUuid
+    branch = (line.agentId or SIDECHAIN) if line.isSidechain else None
+    notice = is_failure(line.type, line.subtype, line.level)
+    return Head(kind, uuid or UNSET, parent, None, None, branch, custom, notice, said)
 
 
-def _structs(content: str | list[_Block | str] | None) -> list[_Block]:
-    if not isinstance(content, list):
-        return []
-    return [block for block in content if not isinstance(block, str)]
+class _Messages(dict[tuple[str, bool], MessageHead]):
+    """Heads of messages without a usage, of which there are few different ones."""
+
+    def __missing__(self, key: tuple[str, bool]) -> MessageHead:
+        role, failed = key
+        stop = "error" if failed and role == "assistant" else None
+        head = self[key] = MessageHead(role, stop, failed and stop is None)
+        return head
 
 
-def _parent(line: _Line) -> str | UnsetType | None:
-    if line.uuid is UNSET:
-        return PREVIOUS
-    return line.logicalParentUuid if line.parentUuid is None else line.parentUuid
+_SAID = _Messages()
 
 
 def _usage(usage: _Usage) -> Usage:
@@ -214,25 +222,35 @@ def _usage(usage: _Usage) -> Usage:
     )
 
 
-def _link(line: _Line, message: _Message, blocks: Sequence[_Block]) -> Link | None:
-    if line.type == "assistant":
-        prompts = [
-            hash(block.input.prompt) if block.input and isinstance(block.input.prompt, str) else 0
-            for block in blocks
-            if block.name in _AGENT_TOOLS
-        ]
-        if message.usage is not None or prompts:
-            answer = message.id if message.usage is not None else None
-            return Link(answer=answer, prompts=tuple(prompts) if prompts else None)
+def _link(line: _Line) -> Link | str | None:
+    message = line.message
+    if message is None:
         return None
+    if line.type == "assistant":
+        prompts = _prompts(message.content)
+        if prompts:
+            return Link(message.id if message.usage is not None else None, tuple(prompts))
+        return message.id if message.usage is not None else None
     if line.isSidechain and line.parentUuid is None:
-        return Link(
-            root=(line.agentId, hash(message.content) if isinstance(message.content, str) else 0)
-        )
+        content = message.content
+        return Link(root=(line.agentId, hash(content) if isinstance(content, str) else 0))
     result = line.toolUseResult
     if isinstance(result, _Result) and result.agentId is not None:
         return Link(agent=result.agentId)
     return None
+
+
+def _prompts(content: str | list[_Block | str] | None) -> list[int]:
+    """Hashes of what an answer asks sub-agents to do; 0 where it does not say in words."""
+    if not isinstance(content, list):
+        return []
+    calls = [
+        block
+        for block in content
+        if isinstance(block, _Block) and block.name is not None and block.name in _AGENT_TOOLS
+    ]
+    asked = (call.input.prompt if call.input is not None else None for call in calls)
+    return [hash(prompt) if isinstance(prompt, str) else 0 for prompt in asked]
 
 
 def _said(record: Record) -> Any:

@@ -12,7 +12,7 @@ from tau_browser.model.format import Links
 
 
 class Link(NamedTuple):
-    """What a line tells.
+    """What a line tells. One that tells only its answer is a link of that string alone.
 
     answer: id of the model's answer that it is a part of · prompts: hashes of what it asks
     sub-agents to do, if it calls any · agent: id of the sub-agent whose result it is · root: for
@@ -29,8 +29,9 @@ def linked(columns: Columns, links: Links) -> Columns:
     """The columns with sidechains under their calls, and each answer's usage counted once."""
     parent, usage = columns.parent.copy(), columns.usage.copy()
     _count_once(usage, links)
-    calls = _Calls(columns, links)
-    for place, link in links:
+    telling = [(place, link) for place, link in links if isinstance(link, Link)]
+    calls = _Calls(columns, telling)
+    for place, link in telling:
         if link.root is not None and parent[place] == NO_KEY:
             key = calls.key_for(place, *link.root)
             parent[place] = NO_KEY if key is None else key
@@ -41,10 +42,11 @@ def _count_once(usage: Int32s, links: Links) -> None:
     """An answer is written in several lines, each with the usage so far: the last one counts."""
     latest: dict[str, int] = {}
     for place, link in links:
-        if link.answer is not None:
-            if (before := latest.get(link.answer)) is not None:
+        answer = link if isinstance(link, str) else link.answer
+        if answer is not None:
+            if (before := latest.get(answer)) is not None:
                 usage[before] = -1
-            latest[link.answer] = place
+            latest[answer] = place
 
 
 class _Calls:

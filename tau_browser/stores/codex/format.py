@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -27,6 +28,7 @@ from tau_browser.stores.codex.records import (
     OUTPUTS,
     SAYINGS,
     in_shape_of_tau,
+    is_context,
     kind_of,
     payload_of,
 )
@@ -36,13 +38,10 @@ _COUNT = "token_count"
 _FAILED = re.compile(rb'\\\\?"exit_code\\\\?": ?-?[1-9]|"success": ?false')
 
 
-class _Link(NamedTuple):
-    """What a line says, as keys: `told` by an item, `again` by an event. `total`: for a count of
-    tokens, how many there were by then."""
+class _Total(msgspec.Struct, frozen=True, gc=False):
+    """How many tokens there were by a count: it tells repeated counts."""
 
-    told: tuple[Any, ...] = ()
-    again: Any = None
-    total: Any = None
+    tokens: tuple[int, ...]
 
 
 class _Part(msgspec.Struct, gc=False):
@@ -83,8 +82,18 @@ class CodexFormat(Format):
 
     name = "codex"
 
-    def heads(self, lines: bytes, header: Record | None) -> list[Head]:
-        return [_head(line) for line in _decode_lines(lines)]
+    def heads(self, lines: bytes, header: Record | None) -> tuple[Sequence[Head], Links]:
+        heads: list[Head] = []
+        told: set[int] = set()  # by all of these lines: it does not matter by which
+        links: Links = [(0, told)]
+        for at, line in enumerate(_decode_lines(lines)):
+            head, items, again = _read(line)
+            heads.append(head)
+            if items is not None:
+                told.update(items)
+            elif again is not None:
+                links.append((at, again))
+        return heads, links
 
     def header(self, record: Record) -> Record | None:
         payload = payload_of(record)
@@ -101,27 +110,29 @@ class CodexFormat(Format):
             "program": f"Codex {payload.get('cli_version', '')}".strip(),
         }
 
-    def head(self, record: Record, header: Record | None) -> tuple[Head, list[str]]:
+    def head(self, record: Record, header: Record | None) -> tuple[Head, list[str], Any]:
         try:
-            return _head(_decode_line(json.dumps(record))), []
+            line = _decode_line(json.dumps(record))
         except (msgspec.DecodeError, RecursionError):
             head, _ = head_of(self.record(record))
-            return msgspec.structs.replace(head, id=UNSET, parentId=PREVIOUS), []
+            return msgspec.structs.replace(head, id=UNSET, parentId=PREVIOUS), [], None
+        head, items, again = _read(line)
+        return head, [], again if items is None else set(items)
 
     def settle(self, columns: Columns, links: Links) -> tuple[Columns, list[Diagnostic]]:
-        told = {key for _, link in links for key in link.told}
+        told = set[int]().union(*(link for _, link in links if isinstance(link, set)))
         kept = np.ones(len(columns), np.bool_)
         usage = columns.usage.copy()
         counts, total = 0, None
         for place, link in links:
-            if link.again is not None:
-                kept[place] = link.again not in told
-            elif link.total is not None:
-                if link.total == total:  # Codex says it again after a while
+            if isinstance(link, int):
+                kept[place] = link not in told
+            elif isinstance(link, _Total):
+                if link == total:  # Codex says it again after a while
                     usage[place] = -1
                 kept[place] = not _give_to_entry_before(usage, kept, place)
                 counts += not kept[place]
-                total = link.total
+                total = link
         if kept.all():
             return columns, []
         doubles = len(kept) - int(kept.sum()) - counts
@@ -145,57 +156,86 @@ _decode_line = msgspec.json.Decoder(_Line).decode
 _decode_lines = msgspec.json.Decoder(_Line).decode_lines
 
 
-def _head(line: _Line) -> Head:
-    payload = line.payload if line.payload is not None else line
-    texts = _texts(payload.content)
-    kind, custom, role = kind_of(line.type, payload.type, payload.role, texts[0] if texts else None)
-    return Head(
-        type=kind,
-        parentId=PREVIOUS,
-        customType=custom,
-        message=MessageHead(
-            role=role,
-            is_error=_FAILED.search(payload.output) is not None,
-            usage=_usage(payload.info),
-        ),
-        is_error=custom == "turn_error",
-        link=_link(line.type, payload, texts),
-    )
+def _read(line: _Line) -> tuple[Head, tuple[int, ...] | None, int | _Total | None]:
+    """The head of a line; for an item, hashes of what it tells; for an event, the hash of what it
+    may tell again, or the total of a count of tokens."""
+    payload = line if line.payload is None else line.payload
+    type, inner = line.type, payload.type
+    odd, items, again = False, None, None
+    if inner == "message":
+        odd, items = _said(payload)
+    elif inner in OUTPUTS:
+        odd = _failed(bytes(payload.output))
+        items = None if payload.call_id is None else (hash(payload.call_id),)
+    elif inner == "reasoning":
+        parts = [*_texts(payload.summary), *_texts(payload.content)]
+        items = tuple([hash(text) ^ _THINKING for text in parts])
+    elif type == "event_msg":
+        again = _event(payload)
+    head = _HEADS[type, inner, payload.role, odd]
+    if payload.info is not None:
+        message = msgspec.structs.replace(head.message, usage=_usage(payload.info))
+        head = msgspec.structs.replace(head, message=message)
+    return head, items, again
 
 
-def _link(type: str, payload: _Payload, texts: list[str]) -> _Link | None:
+class _Heads(dict[tuple[str, str, str, bool], Head]):
+    """Heads without a usage. Entries have no ids, so there are few different ones."""
+
+    def __missing__(self, key: tuple[str, str, str, bool]) -> Head:
+        type, inner, role, odd = key  # odd: put there by the program, or failed
+        kind, custom, role = kind_of(type, inner, role, by_program=odd)
+        message = MessageHead(role, None, odd and inner in OUTPUTS)
+        error = custom == "turn_error"
+        head = Head(kind, UNSET, PREVIOUS, None, None, None, custom, error, message)
+        if len(self) < _MOST_HEADS:  # a hostile file may hold as many kinds as lines
+            self[key] = head
+        return head
+
+
+_HEADS = _Heads()
+_MOST_HEADS = 1000
+_THINKING = hash("thinking")
+
+
+def _said(payload: _Payload) -> tuple[bool, tuple[int, ...]]:
+    """Whether the program put a message there, and hashes of what it says, whole and in parts."""
+    role, texts = hash(payload.role), _texts(payload.content)
+    if len(texts) == 1:
+        return is_context(texts[0]), (hash(texts[0]) ^ role,)
+    keys = [hash(text) ^ role for text in (*texts, "".join(texts))]
+    return bool(texts) and is_context(texts[0]), tuple(keys)
+
+
+def _event(payload: _Payload) -> int | _Total | None:
     inner = payload.type
-    if type != "event_msg":
-        if inner == "message":
-            said = tuple((payload.role, hash(text)) for text in (*texts, "".join(texts)))
-            return _Link(told=said)
-        if inner == "reasoning":
-            parts = [*_texts(payload.summary), *texts]
-            return _Link(told=tuple(("thinking", hash(text)) for text in parts) or (None,))
-        if inner in OUTPUTS and payload.call_id is not None:
-            return _Link(told=(("output", payload.call_id),))
-        return None
     if inner == _COUNT:
         info = payload.info or _NO_INFO
         total = info.total_token_usage or info.last_token_usage
-        return _Link(total=msgspec.structs.astuple(total) if total is not None else ())
+        return _Total(msgspec.structs.astuple(total) if total is not None else ())
     if inner in SAYINGS:
         text = payload.message if payload.message is not None else payload.text
-        return _Link(again=(SAYINGS[inner], hash(text)))
-    if payload.call_id is not None:
-        return _Link(again=("output", payload.call_id))
-    return None
+        return hash(text) ^ hash(SAYINGS[inner])
+    return None if payload.call_id is None else hash(payload.call_id)
+
+
+def _failed(output: bytes) -> bool:
+    if b"exit_code" not in output and b"success" not in output:
+        return False
+    return _FAILED.search(output) is not None
 
 
 def _texts(content: str | list[_Part | str] | None) -> list[str]:
+    if content is None:
+        return []
     if isinstance(content, str):
         return [content]
-    texts = (part if isinstance(part, str) else part.text for part in content or ())
+    texts = [part if isinstance(part, str) else part.text for part in content]
     return [text for text in texts if text is not None]
 
 
-def _usage(info: _Info | None) -> Usage | None:
-    tokens = info.last_token_usage if info is not None else None
+def _usage(info: _Info) -> Usage | None:
+    tokens = info.last_token_usage
     if tokens is None:
         return None
     cached = tokens.cached_input_tokens

@@ -36,11 +36,16 @@ def payload_of(stored: Record) -> Record:
     return payload if isinstance(payload, dict) else stored
 
 
-def kind_of(type: str, inner: str, role: str, text: str | None) -> tuple[str, str | None, str]:
-    """Kind, custom type and role. type, inner: of the line and of its payload · text: the first
-    that it says, for messages."""
+def is_context(text: str) -> bool:
+    """Whether the program put these words under the user's name."""
+    return text.startswith(_NOT_TYPED)
+
+
+def kind_of(type: str, inner: str, role: str, *, by_program: bool) -> tuple[str, str | None, str]:
+    """Kind, custom type and role. type, inner: of the line and of its payload · by_program: of a
+    message, see `is_context`."""
     if inner == "message":
-        if role == "user" and text is not None and text.startswith(_NOT_TYPED):
+        if role == "user" and by_program:
             return "customMessage", "context", "custom"
         return "message", None, "system" if role == "developer" else role
     if inner in CALLS or inner == "reasoning":
@@ -75,7 +80,8 @@ def in_shape_of_tau(stored: Record) -> Record:
     inner = str(payload.get("type", ""))
     text = first_text(payload.get("content"))
     role = str(payload.get("role", ""))
-    kind, custom, role = kind_of(str(stored.get("type", "")), inner, role, text)
+    by_program = text is not None and is_context(text)
+    kind, custom, role = kind_of(str(stored.get("type", "")), inner, role, by_program=by_program)
     record: Record = {"type": kind, "timestamp": stored.get("timestamp")}
     if custom is not None:
         record["customType"] = custom

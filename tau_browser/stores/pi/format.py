@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET, field
 
 from tau_browser.model.columns import PREVIOUS, Columns, Names
-from tau_browser.model.format import Format, is_linear
+from tau_browser.model.format import Format, Links, is_linear
 from tau_browser.model.heads import Count, Head, MessageHead, Usage
 from tau_browser.model.payload import Record
 from tau_browser.model.tree import NOWHERE
@@ -66,13 +66,13 @@ class PiFormat(Format):
 
     name = "pi"
 
-    def heads(self, lines: bytes, header: Record | None) -> list[Head]:
+    def heads(self, lines: bytes, header: Record | None) -> tuple[Sequence[Head], Links]:
         heads: Sequence[Head] = _decode_lines(lines)
         linear = is_linear(header)
         return [
             head if head.type == "message" and not linear else _in_words_of_tau(head, linear)
             for head in heads
-        ]
+        ], []
 
     def header(self, record: Record) -> Record | None:
         if record.get("type") != "session":
@@ -80,7 +80,7 @@ class PiFormat(Format):
         parent = record.get("parentSession", record.get("branchedFrom"))
         return record | {"parent": parent} if isinstance(parent, str) else record
 
-    def head(self, record: Record, header: Record | None) -> tuple[Head, list[str]]:
+    def head(self, record: Record, header: Record | None) -> tuple[Head, list[str], Any]:
         return super().head(self.record(record), header)
 
     def leaf(self, columns: Columns, kinds: Names) -> int:
