@@ -17,6 +17,7 @@ from msgspec import UNSET
 
 from tau_browser.model.columns import (
     KINDS,
+    PREVIOUS,
     PREVIOUS_KEY,
     ROLES,
     Columns,
@@ -56,6 +57,7 @@ FILE_BYTES = 1 << 40
 """A log may be kept in several files: byte offsets in the nth, from 0, start at n times this."""
 _FILE_LINES = 1_000_000  # the same for lines; a log of one file may have more
 
+_ALIKE = (UNSET, PREVIOUS)  # what all entries of some formats have for an id and a parent
 _UNSET_KEY = hash(UNSET)
 _EMPTY_KEY = hash("")
 
@@ -392,6 +394,8 @@ def _filled(values: list[Any]) -> list[int]:
 
 
 def _hashes(ids: list[Any]) -> Int64s:
+    if ids and ids[0] in _ALIKE and ids.count(ids[0]) == len(ids):
+        return np.full(len(ids), hash(ids[0]), np.int64)
     return np.fromiter(map(hash, ids), np.int64, len(ids))
 
 

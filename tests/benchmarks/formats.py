@@ -128,9 +128,12 @@ def _claude(entries: int) -> Iterator[Record]:
 
 
 def _codex(entries: int) -> Iterator[Record]:
-    """Five lines of the talk, and two events that tell it again."""
+    """Settings, five lines of the talk, and two events that tell it again."""
     yield _line("session_meta", id="x1", cwd="/proj", cli_version="0.114.0")
-    for turn in range(entries // 5):
+    for turn in range(entries // 6):
+        policy = {"mode": "workspace-write", "writable_roots": ["/proj"], "network_access": False}
+        settings = {"approval_policy": "on-request", "sandbox_policy": policy, "effort": "high"}
+        yield _line("turn_context", cwd="/proj", model="m", summary="auto", **settings)
         text = f"step {turn} of a long piece of work"
         yield _item("message", role="user", content=[{"type": "input_text", "text": text}])
         yield _line("event_msg", type="user_message", message=text, images=[])

@@ -89,7 +89,7 @@ class CodexFormat(Format):
         for at, line in enumerate(_decode_lines(lines)):
             head, items, again = _read(line)
             heads.append(head)
-            if items is not None:
+            if items:
                 told.update(items)
             elif again is not None:
                 links.append((at, again))
@@ -117,7 +117,7 @@ class CodexFormat(Format):
             head, _ = head_of(self.record(record))
             return msgspec.structs.replace(head, id=UNSET, parentId=PREVIOUS), [], None
         head, items, again = _read(line)
-        return head, [], again if items is None else set(items)
+        return head, [], set(items) if items else again
 
     def settle(self, columns: Columns, links: Links) -> tuple[Columns, list[Diagnostic]]:
         told = set[int]().union(*(link for _, link in links if isinstance(link, set)))
@@ -162,16 +162,16 @@ def _read(line: _Line) -> tuple[Head, tuple[int, ...] | None, int | _Total | Non
     payload = line if line.payload is None else line.payload
     type, inner = line.type, payload.type
     odd, items, again = False, None, None
-    if inner == "message":
+    if type == "event_msg":
+        again = _event(payload)
+    elif inner == "message":
         odd, items = _said(payload)
     elif inner in OUTPUTS:
         odd = _failed(bytes(payload.output))
         items = None if payload.call_id is None else (hash(payload.call_id),)
-    elif inner == "reasoning":
+    elif inner == "reasoning" and (payload.summary or payload.content):
         parts = [*_texts(payload.summary), *_texts(payload.content)]
         items = tuple([hash(text) ^ _THINKING for text in parts])
-    elif type == "event_msg":
-        again = _event(payload)
     head = _HEADS[type, inner, payload.role, odd]
     if payload.info is not None:
         message = msgspec.structs.replace(head.message, usage=_usage(payload.info))
@@ -230,8 +230,12 @@ def _texts(content: str | list[_Part | str] | None) -> list[str]:
         return []
     if isinstance(content, str):
         return [content]
-    texts = [part if isinstance(part, str) else part.text for part in content]
-    return [text for text in texts if text is not None]
+    texts = []
+    for part in content:
+        text = part if isinstance(part, str) else part.text
+        if text is not None:
+            texts.append(text)
+    return texts
 
 
 def _usage(info: _Info) -> Usage | None:
