@@ -39,6 +39,7 @@ _QUERY = (
 _SHELLS = ("bash", "zsh", "fish")
 # Options before a verb that take a value, which is no verb.
 _VALUED = ("--session-dir", "--store", "--url", "--token-file")
+_RANKERS = ("bm25", "static", "neural", "fulltext", "vector", "maxsim")
 _NUMBER = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6})?")
 _USAGE = f"{PROG} [options] [PATH|REF]\n       {PROG} VERB [options] ..."
 _ABOUT = "Look into the memory of coding agents. Without a verb, the app opens."
@@ -186,14 +187,16 @@ def _add_search(search: _Parser) -> None:
     complete_with(within, references)
     search.add_argument(
         "--method",
-        choices=("hybrid", "bm25", "vector", "substring", "regex"),
-        help="how to look, by default hybrid; substring and regex take the query as it is",
+        choices=("hybrid", "bm25", "vector", "substring", "regex", "fulltext", "maxsim"),
+        help="how to look, by default hybrid; substring and regex take the query as it is, in "
+        "files only; fulltext and maxsim are of servers",
     )
     weights = search.add_argument(
         "--weights",
         type=_weights,
         metavar="RANKER=W,...",
-        help="what each ranker counts; default: bm25=1,static=0.4,neural=1",
+        help="what each ranker counts; default: bm25=1,static=0.4,neural=1, and on a server "
+        "bm25=1,fulltext=0.4,vector=1,maxsim=0.6; the server's own are vector=0.86,bm25=0.14",
     )
     complete_with(weights, nothing)
     search.add_argument(
@@ -258,7 +261,7 @@ def _weights(text: str) -> dict[str, float]:
     weights = {}
     for part in text.split(","):
         ranker, _, weight = part.partition("=")
-        if ranker not in ("bm25", "static", "neural") or not _NUMBER.fullmatch(weight):
+        if ranker not in _RANKERS or not _NUMBER.fullmatch(weight):
             raise argparse.ArgumentTypeError(
                 f"must be like bm25=1,static=0.4,neural=1, not {text!r}"
             )

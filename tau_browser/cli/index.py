@@ -14,11 +14,14 @@ from tau_browser.cli.search import opened, refresh, tell_progress
 from tau_browser.model.text import size_of
 from tau_browser.search.engine import Engine
 from tau_browser.search.index.folder import IndexBusy, NoIndex
+from tau_browser.stores.adapters import JMFTS
 
 
 def run(args: argparse.Namespace, printer: Printer) -> int:
     """Do what was asked and print what there is now. Raises Failure and ConfigError."""
     remarks: list[str] = []
+    if places.store_name(args) == JMFTS:
+        raise Failure("a server has its own indexes: `tau-browse enrich` completes them")
     with opened(Engine(places.store(args), config.cache_folder())) as engine:
         try:
             if args.rebuild:

@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tau_browser import config
 from tau_browser.cli import places
@@ -22,7 +22,7 @@ from tau_browser.model.memory import use_rules
 from tau_browser.model.text import counted
 from tau_browser.search import fusion
 from tau_browser.search.answers import is_as_typed, query_as_typed
-from tau_browser.search.engine import Engine
+from tau_browser.search.engines import engine_for
 from tau_browser.search.find import QueryError
 from tau_browser.search.index.folder import IndexBusy, NoIndex
 from tau_browser.search.index.update import Progress
@@ -30,6 +30,10 @@ from tau_browser.search.query import BadQuery, Query, parse
 from tau_browser.search.results import Asking, Coverage, Hit, Method, Results
 from tau_browser.search.saved import Saved, SavedError, SavedSearches
 
+if TYPE_CHECKING:
+    from tau_browser.search.engines import AnyEngine
+
+E = TypeVar("E", bound="AnyEngine")
 _LIMIT = 20
 _PATIENCE = 5.0
 """Seconds in which new sessions are indexed before the answer; what is left then is scanned."""
@@ -50,7 +54,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     asking = Asking(query, search.method, limit, paths, search.weights, search.fused_by)
     if args.save is not None:
         _save(args.save, search)
-    with opened(Engine(store, config.cache_folder())) as engine:
+    with opened(engine_for(store, config.cache_folder())) as engine:
         by_meaning = asking.method in (Method.HYBRID, Method.VECTOR)
         remarks = refresh(engine, embedding=by_meaning, patience=_PATIENCE)
         try:
@@ -93,7 +97,7 @@ def _searches() -> SavedSearches:
     return SavedSearches(config.state_folder())
 
 
-def _answer(engine: Engine, asking: Asking) -> Results:
+def _answer(engine: AnyEngine, asking: Asking) -> Results:
     """By the index, and by a scan of what it lacks. Raises NoIndex and QueryError."""
     try:
         results = engine.answer(asking)
@@ -117,7 +121,7 @@ def parsed(text: str, method: Method) -> Query:
 
 
 @contextmanager
-def opened(engine: Engine) -> Iterator[Engine]:
+def opened(engine: E) -> Iterator[E]:
     """An engine that lets go of its files afterwards."""
     try:
         yield engine
@@ -125,7 +129,7 @@ def opened(engine: Engine) -> Iterator[Engine]:
         engine.close()
 
 
-def refresh(engine: Engine, *, embedding: bool, patience: float = math.inf) -> list[str]:
+def refresh(engine: AnyEngine, *, embedding: bool, patience: float = math.inf) -> list[str]:
     """Index and embed what is new, for at most so many seconds; returns what the person should
     know of it."""
     end = time.monotonic() + patience

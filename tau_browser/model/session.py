@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import msgspec
 import numpy as np
 
-from tau_browser.model.columns import OTHER, Bools, Columns, Flag, Int32s, Int64s, Names
+from tau_browser.model.columns import OTHER, Bools, Columns, Flag, Int32s, Int64s, Names, Places
 from tau_browser.model.decoder import Log
 from tau_browser.model.diagnostic import Diagnostic, Severity
 from tau_browser.model.entries import Entries, entries_of
@@ -147,6 +147,15 @@ class Session:
             return self._find_by_line(entry_id)
         same_key = np.flatnonzero(self.columns.key == self.columns.key[first])
         return [at for at in same_key.tolist() if self.entry_id(at) == entry_id]
+
+    def places_at(self, starts: Collection[int]) -> Places:
+        """The places of the entries whose records begin at these bytes, in file order. Below zero,
+        minus a number: the entry that has it for an id, as on a server."""
+        found = np.isin(self.columns.start, [start for start in starts if start >= 0])
+        for start in starts:
+            if start < 0:
+                found[self.find(str(-start))] = True
+        return np.flatnonzero(found)
 
     def find_prefix(self, prefix: str) -> list[int]:
         """The places of all entries whose id starts so, in file order."""

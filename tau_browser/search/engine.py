@@ -24,6 +24,7 @@ from tau_browser.search.index.reader import Reader
 from tau_browser.search.index.recent import Recent
 from tau_browser.search.index.update import Progress, Report, update
 from tau_browser.search.known import Values, known_values
+from tau_browser.search.manner import FILES
 from tau_browser.search.query import Query
 from tau_browser.search.results import Asking, Coverage, Found, Method, Results
 from tau_browser.search.scan import Hit as Scanned
@@ -52,8 +53,11 @@ class Engine:
     """The search of one store, for any number of threads. One at a time is let in; scans and the
     model of the extra, which take their time, run outside."""
 
+    manner = FILES
+
     def __init__(self, store: Store, cache_folder: Path) -> None:
         self._store = store
+        self.unable: dict[str, str] = {}
         self.folder = index_folder(cache_folder, store)
         self._lock = threading.RLock()
         self._scoring = threading.Lock()

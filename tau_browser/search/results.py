@@ -21,6 +21,8 @@ class Method(StrEnum):
     HYBRID = "hybrid"
     BM25 = "bm25"
     VECTOR = "vector"
+    FULLTEXT = "fulltext"  # of a server only
+    MAXSIM = "maxsim"
     SUBSTRING = "substring"  # the query as it is, character by character
     REGEX = "regex"
 

@@ -9,9 +9,10 @@ from dataclasses import replace
 import numpy as np
 
 from tau_browser.model.columns import Int32s
-from tau_browser.model.context import subagent_heads
+from tau_browser.model.context import states, subagent_heads
 from tau_browser.model.label import label_of
 from tau_browser.model.session import Session
+from tau_browser.model.state import State
 from tau_browser.search.results import Hit, Turn
 from tau_browser.stores.store import Change, OpenSession, Store, StoreError
 
@@ -67,14 +68,18 @@ class _Known:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._heads = np.array(subagent_heads(session), np.int32)
+        self._states = states(session, session.leaf)
 
     def told(self, hit: Hit) -> Hit:
         """A hit with what is known of it."""
         session = self._session
-        places = np.flatnonzero(session.columns.start == hit.standing.start)
+        places = session.places_at([hit.standing.start])
         if not len(places):
             return hit
         place = int(places[0])
+        if hit.standing.start < 0:  # a server does not tell
+            state = State(int(self._states[place]))
+            hit = replace(hit, standing=replace(hit.standing, state=state))
         path = session.tree.path(place)
         is_subagent = bool(np.isin(path, self._heads).any())
         return replace(hit, turn=self._turn(path), is_subagent=is_subagent)

@@ -510,7 +510,7 @@ class BrowserScreen(Surgery, Threshold, Recalling, Screen[None]):
         if arrival.filtered:
             self._tree.show_only_hits()
         if arrival.start is not None:
-            hits = hits[session.columns.start[hits] == arrival.start]
+            hits = np.intersect1d(hits, session.places_at([arrival.start]))
         if len(hits):
             lines = session.outline.line[hits]
             at = lines.argmin() if arrival.step > 0 else lines.argmax()

@@ -32,6 +32,7 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
     "documents": [("tau:conversation", 10, 0)],
     "located": [("tau:session_info", 10, 0)],
     "document": [(1,)],
+    "entry": [(1,)],
     "is_embedded": [(1,)],
     "frontier": [(1,)],
     "view": [(1,)],

@@ -23,7 +23,11 @@ from tau_browser.search.vocabulary import Vocabulary
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where an entry stands: its bytes in a file, its session, its state and model there."""
+    """Where an entry stands: its bytes in a file, its session, its state and model there.
+
+    On a server, `path` is the number of the conversation's root, and `start` minus that of the
+    entry's document.
+    """
 
     path: str
     start: int

@@ -67,6 +67,10 @@ class Client:
         """One document."""
         return await self._get(f"/documents/{document}", Document)
 
+    async def entry(self, document: int) -> Located:
+        """One document, with those above it."""
+        return await self._get(f"/documents/{document}", Located)
+
     async def is_embedded(self, document: int) -> bool:
         """Whether a document has a vector."""
         answer = await self._get(f"/documents/{document}", Document, {"include_embed": True})
@@ -95,9 +99,16 @@ class Client:
         return await self._get(f"/documents/{document}/children", list[Document], query)
 
     async def search(self, method: str, body: Mapping[str, Any], index: str | None = None) -> Found:
-        """What one method of the server finds."""
+        """What one method of the server finds. Asked once more where the server fails, which it
+        may do while it loads what it searches with."""
         query = {"index_name": index} if index and method == "bm25" else None
-        return await self._send("POST", f"/search/{method}", Found, body, _SEARCH, query)
+        asked = "POST", f"/search/{method}", Found, body, _SEARCH, query
+        try:
+            return await self._send(*asked, repeatable=True)
+        except JmftsError as error:
+            if error.status != 500:
+                raise
+        return await self._send(*asked, repeatable=True)
 
     async def tokens(self, document: int) -> list[dict[str, Any]]:
         """The tokens that late interaction knows of a document."""
@@ -173,9 +184,13 @@ class Client:
         body: Mapping[str, Any] | None = None,
         limit: float = _SHORT,
         query: Mapping[str, Any] | None = None,
+        *,
+        repeatable: bool | None = None,
     ) -> T:
+        """`repeatable`: whether it may be asked twice; None: all that creates nothing may."""
         content = self._encode(body) if body is not None else None
-        async with self._answer(method, path, limit, content, query) as answer:
+        may = method != "POST" if repeatable is None else repeatable
+        async with self._answer(method, path, limit, content, query, may) as answer:
             data = await self._read(answer, limit)
         try:
             return msgspec.json.decode(data, type=kind)
@@ -199,12 +214,13 @@ class Client:
         limit: float,
         content: bytes | None = None,
         query: Mapping[str, Any] | None = None,
+        repeatable: bool = True,
     ) -> AsyncIterator[httpx.Response]:
-        """The head of a successful answer. Once more where the connection was dropped before
-        there was one, which happens after a failure of the server; but never what creates."""
+        """The head of a successful answer. Asked again where the connection was dropped before
+        there was one: after a failure the server drops all that are kept open, one by one."""
         asked = f"{method} {path}"
         async with self._slots:
-            for tries_left in (method != "POST", False):
+            for tries_left in reversed(range(_IN_FLIGHT + 1 if repeatable else 1)):
                 request = self._http.build_request(
                     method,
                     self.url + path,

@@ -17,6 +17,7 @@ from tau_browser.stores.jmfts import thread
 from tau_browser.stores.jmfts.cache import Cache
 from tau_browser.stores.jmfts.client import Client
 from tau_browser.stores.jmfts.documents import ROOT, Capabilities, Document, Located
+from tau_browser.stores.jmfts.errors import JmftsError
 from tau_browser.stores.jmfts.opened import JmftsSession
 from tau_browser.stores.jmfts.records import header_line, stamp
 from tau_browser.stores.jmfts.storing import UNFINISHED
@@ -91,6 +92,16 @@ class JmftsStore:
     def open(self, path: str) -> JmftsSession:
         """A session by the number of its root document."""
         return JmftsSession(self.client, self._cache, _number(path))
+
+    def is_light(self, path: str) -> bool:
+        """Whether a session is at hand, or so short that it may be read just to look at it."""
+        document = _number(path)
+        if self._cache.find(document) is not None:
+            return True
+        try:
+            return thread.run(self.client.frontier(document)).nodes_total <= _LOOKED_INTO
+        except JmftsError:
+            return False
 
     def about(self) -> Capabilities:
         """What the server is, can do and holds. Raises JmftsError."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from tau_browser.model.columns import Places
 from tau_browser.model.session import Session
 from tau_browser.search.answers import is_as_typed
@@ -45,7 +43,7 @@ class Found:
 
     def places(self, session: Session, path: str) -> Places:
         """The hits of one session by place, ascending."""
-        return np.flatnonzero(np.isin(session.columns.start, self.starts.get(path, [])))
+        return session.places_at(self.starts.get(path, []))
 
     def beyond(self, path: str, step: int) -> str:
         """The session after (1) or before (-1) another; after the last comes the first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import ClassVar, TypeVar
 
@@ -12,30 +12,18 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from tau_browser.model.text import safe_line
 from tau_browser.search import fusion
-from tau_browser.search.fusion import DEFAULT_WEIGHTS
-from tau_browser.search.results import Asking, Method
+from tau_browser.search.manner import Manner
+from tau_browser.search.results import Asking
 
 _T = TypeVar("_T")
 _STEP = 0.1
 _MOST = 5.0
-_RANKERS = {
-    "bm25": "words",
-    "static": "meaning, of all entries",
-    "neural": "meaning, of the first hits",
-}
-_METHODS = {
-    Method.HYBRID: "by words and by meaning",
-    Method.BM25: "by words",
-    Method.VECTOR: "by meaning",
-    Method.SUBSTRING: "the query as it is, character by character",
-    Method.REGEX: "the query is a regular expression",
-}
 _FUSIONS = {
     fusion.Method.CONVEX: "sum of scores",
     fusion.Method.RRF: "sum of reciprocal ranks",
 }
-_ROWS = ("method", "fusion", *_RANKERS)
 
 
 class HowMenu(ModalScreen[None]):
@@ -58,8 +46,18 @@ class HowMenu(ModalScreen[None]):
     }
     """
 
-    def __init__(self, asking: Asking, changed: Callable[[Asking], None]) -> None:
+    def __init__(
+        self,
+        asking: Asking,
+        manner: Manner,
+        unable: Mapping[str, str],
+        changed: Callable[[Asking], None],
+    ) -> None:
+        """`unable`: rankers that are not to be had now, and why."""
         super().__init__()
+        self._manner = manner
+        self._unable = unable
+        self._rows = ("method", "fusion", *manner.rankers)
         self._asking = asking
         self._changed = changed
         self._row = 0
@@ -68,13 +66,13 @@ class HowMenu(ModalScreen[None]):
         yield Static(self._text())
 
     def action_move(self, step: int) -> None:
-        self._row = (self._row + step) % len(_ROWS)
+        self._row = (self._row + step) % len(self._rows)
         self.query_one(Static).update(self._text())
 
     def action_change(self, step: int) -> None:
-        name, asking = _ROWS[self._row], self._asking
+        name, asking = self._rows[self._row], self._asking
         if name == "method":
-            asking = replace(asking, method=_beyond([*_METHODS], asking.method, step))
+            asking = replace(asking, method=_beyond([*self._manner.methods], asking.method, step))
         elif name == "fusion":
             asking = replace(asking, fused_by=_beyond([*_FUSIONS], asking.fused_by, step))
         else:
@@ -85,7 +83,7 @@ class HowMenu(ModalScreen[None]):
 
     def action_reset(self) -> None:
         """All as it is by default."""
-        usual = Asking(self._asking.query)
+        usual = Asking(self._asking.query, weights=self._manner.weights)
         self._show(usual)
 
     def _show(self, asking: Asking) -> None:
@@ -97,18 +95,21 @@ class HowMenu(ModalScreen[None]):
     def _text(self) -> Text:
         asking = self._asking
         values = {
-            "method": (asking.method.value, _METHODS[asking.method]),
+            "method": (asking.method.value, self._manner.methods[asking.method]),
             "fusion": (asking.fused_by.value, _FUSIONS[asking.fused_by]),
         }
-        for ranker, meaning in _RANKERS.items():
-            usual = DEFAULT_WEIGHTS[ranker]
+        for ranker, meaning in self._manner.rankers.items():
+            usual = self._manner.weights[ranker]
             changed = "" if asking.weights[ranker] == usual else f" (usually {usual:g})"
-            values[ranker] = f"{asking.weights[ranker]:g}", meaning + changed
+            if why := self._unable.get(ranker):
+                meaning, changed = f"not to be had: {why}", ""
+            values[ranker] = f"{asking.weights[ranker]:g}", safe_line(meaning) + changed
         text = Text("How to search, and what each ranker counts\n", "bold")
-        for row, name in enumerate(_ROWS):
+        for row, name in enumerate(self._rows):
             value, meaning = values[name]
             sign = ">" if row == self._row else " "
             style = "reverse" if row == self._row else ""
+            style = "dim strike" if name in self._unable else style
             text.append(f"{sign} {name:<8}{value:<10}", style)
             text.append(f" {meaning}\n", "dim")
         text.append("j k row · h l change · 0 as usual · Esc back", "dim")

@@ -8,7 +8,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
-import numpy as np
 from textual import work
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -99,7 +98,7 @@ class Preview(Vertical):
         hit, session = self._hit, event.session
         if event.generation != self._generation or hit is None:
             return
-        places = [] if session is None else _places_at(session, hit.standing.start)
+        places = [] if session is None else session.places_at([hit.standing.start]).tolist()
         if session is None or not places:
             self._entry.clear()
             reason = safe_line(event.reason) or "the entry is no longer where it was found"
@@ -165,12 +164,6 @@ class Sessions:
         self._kept[path] = opened, session
         if len(self._kept) > _KEPT_SESSIONS:
             self._kept.popitem(last=False)[1][0].close()
-
-
-def _places_at(session: Session, start: int) -> list[int]:
-    """The entries whose records start at a byte: one, or none."""
-    places: list[int] = np.flatnonzero(session.columns.start == start).tolist()
-    return places
 
 
 def _where(session: Session, place: int) -> str:

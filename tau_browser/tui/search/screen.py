@@ -20,7 +20,7 @@ from tau_browser.model.session import Session
 from tau_browser.model.text import safe_line
 from tau_browser.search.answers import is_as_typed, query_as_typed
 from tau_browser.search.commands import command_line
-from tau_browser.search.engine import Engine
+from tau_browser.search.engines import engine_for
 from tau_browser.search.known import Values
 from tau_browser.search.query import Query
 from tau_browser.search.results import Asking, Hit, Results
@@ -42,6 +42,7 @@ from tau_browser.tui.search.results_view import ResultsView
 from tau_browser.tui.search.searches_screen import SearchesScreen
 
 if TYPE_CHECKING:
+    from tau_browser.search.engines import AnyEngine
     from tau_browser.tui.app import BrowserApp
 
 _TYPED_AFTER = 0.06  # seconds without another key, after which a query is put
@@ -96,7 +97,9 @@ class SearchScreen(Screen[Chosen | None]):
 
     def compose(self) -> ComposeResult:
         store, glyphs = self.app.target.store, self.app.glyphs
-        self._searcher = searching.Searcher(Engine(store, self.app.cache_folder))
+        self._engine = engine_for(store, self.app.cache_folder)
+        self._how = replace(self._how, weights=self._engine.manner.weights)
+        self._searcher = searching.Searcher(self._engine)
         self._line = QueryLine(self._known)
         self._prompt = Prompt()
         self._results = ResultsView(self._title_of, glyphs)
@@ -246,10 +249,10 @@ class SearchScreen(Screen[Chosen | None]):
         self._due = self._indexing  # what is written meanwhile may be missed
         if not self._indexing:
             self._indexing = True
-            self._bring_up_to_date(Engine(self.app.target.store, self.app.cache_folder))
+            self._bring_up_to_date(engine_for(self.app.target.store, self.app.cache_folder))
 
     @work(thread=True, group="index", exit_on_error=False)
-    def _bring_up_to_date(self, engine: Engine) -> None:
+    def _bring_up_to_date(self, engine: AnyEngine) -> None:
         searching.bring_up_to_date(engine, self.post_message, lambda: self._paused)
 
     def on_index_news(self, event: searching.IndexNews) -> None:
@@ -334,7 +337,9 @@ class SearchScreen(Screen[Chosen | None]):
 
     def action_how(self) -> None:
         """Change how the search looks and what each ranker counts, the results in view."""
-        self.app.push_screen(HowMenu(self._how, self._look))
+        self.app.push_screen(
+            HowMenu(self._how, self._engine.manner, self._engine.unable, self._look)
+        )
 
     def _look(self, how: Asking) -> None:
         """Search from now on like this."""
@@ -351,7 +356,8 @@ class SearchScreen(Screen[Chosen | None]):
 
     def _recall(self, search: Saved | None) -> None:
         if search is not None:
-            how = replace(self._how, method=search.method, weights=search.weights)
+            weights = {**self._engine.manner.weights, **search.weights}
+            how = replace(self._how, method=search.method, weights=weights)
             self._look(replace(how, fused_by=search.fused_by))
             self._line.put(search.query)
 

@@ -10,19 +10,23 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
 from tau_browser.model.session import Session
 from tau_browser.model.text import size_of
 from tau_browser.search.answers import can_mean
-from tau_browser.search.engine import Engine, can_rerank
+from tau_browser.search.engine import can_rerank
 from tau_browser.search.find import QueryError
 from tau_browser.search.index.folder import IndexBusy, NoIndex
 from tau_browser.search.index.update import Progress
 from tau_browser.search.known import Values
 from tau_browser.search.results import Asking, Method, Results
 from tau_browser.tui.loading import Cancelled, Pace, Post
+
+if TYPE_CHECKING:
+    from tau_browser.search.engines import AnyEngine
 
 _RERANKED_AFTER = 0.3
 """Seconds for which an answer stands before the model of the extra, which takes both processors,
@@ -94,7 +98,7 @@ class Known(Message):
 class Searcher:
     """Puts questions to an engine, from many threads."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: AnyEngine) -> None:
         self._engine = engine
         self._followed = ""
         self._following = threading.Lock()
@@ -163,7 +167,7 @@ class Searcher:
             yield results, True
 
 
-def bring_up_to_date(engine: Engine, post: Post, stopped: Cancelled) -> None:
+def bring_up_to_date(engine: AnyEngine, post: Post, stopped: Cancelled) -> None:
     """Index and embed what is new, telling how it goes. The engine is this thread's own."""
     due = Pace()
 
