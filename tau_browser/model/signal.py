@@ -20,7 +20,7 @@ _PER_SEVERITY = 0.1
 _TEXT_FULL, _TEXT_MOST = 400, 0.4  # characters; from 160 on, more text adds nothing
 _METRICS = 0.2
 _LARGEST = 1e9  # what is larger, or no number at all, is no signal
-_SAME = 0.0005  # a stored value this close to the formula agrees with it
+SAME = 0.0005  # a stored value this close to the formula agrees with it
 
 # What aethergraph's own writers give to events that are like ours.
 _FAILED, _RESULT, _USUAL = 5, 3, 2
@@ -49,7 +49,7 @@ class Signal:
     @property
     def formula(self) -> float:
         """The value by the formula."""
-        return max(0.0, min(1.0, sum(self.parts.values())))
+        return _clamped(sum(self.parts.values()))
 
     @property
     def value(self) -> float:
@@ -59,7 +59,13 @@ class Signal:
     @property
     def agrees(self) -> bool:
         """Whether a stored value is that of the formula."""
-        return abs(self.value - self.formula) < _SAME
+        return abs(self.value - self.formula) < SAME
+
+
+def formula(severity: int, characters: int, has_metrics: bool) -> float:
+    """The value that the formula gives to something with so many characters of text."""
+    text = characters / _TEXT_FULL if characters < _TEXT_FULL * _TEXT_MOST else _TEXT_MOST
+    return _clamped(_BASE + _PER_SEVERITY * severity + text + (_METRICS if has_metrics else 0.0))
 
 
 def signal_from(
@@ -118,6 +124,10 @@ def facets_of(record: Record) -> tuple[str, ...]:
     named += [("tag", tag) for tag in tags] if isinstance(tags, list) else []
     named += [("metric", metric) for metric in metrics] if isinstance(metrics, dict) else []
     return tuple(f"{name}:{value}" for name, value in named if isinstance(value, str) and value)
+
+
+def _clamped(value: float) -> float:
+    return 0.0 if value < 0 else 1.0 if value > 1 else value
 
 
 def _is_finite(value: Any) -> TypeGuard[int | float]:

@@ -277,9 +277,12 @@ def _runs(parent: Int32s, leaf: int, stamps: Stamps | None, foreign: Bools) -> R
 
 def _children(parent: list[int]) -> list[list[int]]:
     """The runs below each run, in file order."""
-    below: list[list[int]] = [[] for _ in parent]
+    nothing: list[int] = []  # shared by all that have none: most, where there are many
+    below = [nothing] * len(parent)
     for run, over in enumerate(parent):
         if over != NOWHERE:
+            if below[over] is nothing:
+                below[over] = []
             below[over].append(run)
     return below
 

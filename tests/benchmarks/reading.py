@@ -21,7 +21,7 @@ _ROUNDS = 5
 
 def figures(path: Path, entries: int) -> list[Figure]:
     """CPU against a bare decode of the same heads, memory per entry, and when rows are there."""
-    bare, browsable = _alternate(lambda: _decode_heads(path), lambda: _browsable(path))
+    bare, browsable = alternate(lambda: _decode_heads(path), lambda: _browsable(path))
     return [
         Figure(
             f"CPU to a browsable tree, {entries:,} entries / bare msgspec decode of the heads",
@@ -44,15 +44,15 @@ def shape_figures(paths: dict[str, Path]) -> list[Figure]:
     """CPU for odd shapes against a bare decode: no shape may cost more than its entries."""
     found = []
     for shape, path in paths.items():
-        bare, browsable = _alternate(lambda p=path: _decode_heads(p), lambda p=path: _browsable(p))
+        bare, browsable = alternate(lambda p=path: _decode_heads(p), lambda p=path: _browsable(p))
         found.append(Figure(f"the same, {shape}", browsable / bare, 10))
     return found
 
 
-def _alternate(*measured: Callable[[], object]) -> list[float]:
+def alternate(*measured: Callable[[], object], rounds: int = _ROUNDS) -> list[float]:
     """The least CPU seconds of each over several rounds, taken in turns."""
     least = [float("inf")] * len(measured)
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         for at, run in enumerate(measured):
             gc.collect()
             start = time.process_time()

@@ -6,12 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from tau_browser.model.diagnostic import Severity
 from tau_browser.model.heads import decode_record
 from tau_browser.stores.aethergraph.database import has_table, opened
-from tau_browser.stores.aethergraph.events import Event, event_in
+from tau_browser.stores.aethergraph.events import Event, events_in_rows
 from tau_browser.stores.aethergraph.records import Damage, Read, Spot, Stored
 from tau_browser.stores.store import StoreError
 
@@ -34,14 +32,9 @@ def read_events(root: Path, session: str | None = None) -> tuple[list[Event], li
         f"SELECT id, payload, scope_id FROM events {asked} ORDER BY id",
         () if session is None else (session,),
     )
-    events: list[Event] = []
-    for number, payload, timeline in rows:
-        spot = Spot(EVENTS, table="events", row=number)
-        try:
-            events.append(event_in(payload, spot, timeline if isinstance(timeline, str) else ""))
-        except (msgspec.DecodeError, AttributeError, TypeError):
-            damage.append(_not_json(spot, payload))
-    return events, damage
+    events, torn = events_in_rows(EVENTS, rows)
+    payloads = {number: payload for number, payload, _ in rows} if torn else {}
+    return events, damage + [_not_json(spot, payloads[spot.row]) for spot in torn]
 
 
 def sessions(root: Path) -> Read:
@@ -77,9 +70,8 @@ def log(root: Path) -> Read:
 def session_and_timeline(root: Path) -> Iterable[tuple[str, str]]:
     """The pairs of session and timeline under which events are kept, "" for none."""
     query = "SELECT DISTINCT coalesce(session_id, ''), coalesce(scope_id, '') FROM events"
-    return [
-        (str(session), str(scope)) for session, scope in _rows(root, EVENTS, "events", query)[0]
-    ]
+    rows, _ = _rows(root, EVENTS, "events", query)
+    return [(_text(session), _text(timeline)) for session, timeline in rows]
 
 
 def _objects(root: Path, file: str, table: str, column: str, where: str = "") -> Read:
@@ -88,7 +80,7 @@ def _objects(root: Path, file: str, table: str, column: str, where: str = "") ->
     rows, read.damage = _rows(root, file, table, query)
     for number, data in rows:
         spot = Spot(file, table=table, row=number)
-        if isinstance(data, str) and (value := decode_record(_bytes(data))):
+        if isinstance(data, bytes) and (value := decode_record(data)):
             read.values.append(Stored(value, spot))
         else:
             read.damage.append(_not_json(spot, data))
@@ -104,8 +96,7 @@ def _rows(
         return [], []
     try:
         with opened(path) as connection:
-            # text that is not UTF-8 is damage of its own row, not of the table
-            connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
+            connection.text_factory = bytes  # what is not UTF-8 is damage of its own row
             if not has_table(connection, table):
                 return [], []
             return connection.execute(query, values).fetchall(), []
@@ -114,10 +105,9 @@ def _rows(
         return [], [Damage(Spot(file), reason, Severity.UNREADABLE)]
 
 
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
+def _text(value: object) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else ""
 
 
 def _not_json(spot: Spot, data: object) -> Damage:
-    text = data if isinstance(data, str) else ""
-    return Damage(spot, "not a JSON object", Severity.UNREADABLE, text[:2000])
+    return Damage(spot, "not a JSON object", Severity.UNREADABLE, _text(data)[:2000])

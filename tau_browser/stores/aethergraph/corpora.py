@@ -87,8 +87,8 @@ def source_of(doc: Json) -> Source | None:
 
 def source_named(event: Event) -> Source:
     """How a document names an event that it was made of."""
-    what = event.head.tool or event.head.stage or "n/a"
-    return Source(f"{event.kind}:{what}:{event.head.ts}", event.run, event.node)
+    what = event.tool or event.stage or "n/a"
+    return Source(f"{event.kind or ''}:{what}:{event.ts}", event.run, event.node)
 
 
 class Promotions:
@@ -97,9 +97,14 @@ class Promotions:
     def __init__(self, root: Path) -> None:
         self._root = root
 
+    @property
+    def are_any(self) -> bool:
+        """Whether any event became one."""
+        return bool(self._by_source)
+
     def of(self, event: Event) -> list[Promoted]:
         """The documents made of an event."""
-        return self._by_source.get(source_named(event), []) if self._by_source else []
+        return self._by_source.get(source_named(event), [])
 
     @cached_property
     def _by_source(self) -> dict[Source, list[Promoted]]:

@@ -18,8 +18,6 @@ from tau_browser.stores.aethergraph.corpora import Corpus, source_of
 from tau_browser.stores.aethergraph.nodes import Node, Nodes, titled
 from tau_browser.stores.aethergraph.records import Json, Stored, stamp_in, text_in
 
-_ORPHANS = ("corpus", "orphans")
-
 
 class CorpusHierarchy:
     """The entries of one corpus."""
@@ -29,6 +27,7 @@ class CorpusHierarchy:
         self._corpus = corpus
         self._files = Artifacts(root)
         self._nodes = Nodes()
+        self._orphans = Node("orphans", None, titled("group", "chunks without a document", {}, ""))
         self._chunks: dict[str, list[Stored]] = defaultdict(list)
         for chunk in corpus.chunks:
             self._chunks[text_in(chunk.value, "doc_id")].append(chunk)
@@ -36,7 +35,7 @@ class CorpusHierarchy:
         self._hang_chunks()
         self._note_copies()
         for damage in corpus.damage:
-            self._nodes.damage(damage, None)
+            self._nodes.damage(damage)
 
     def lines(self) -> Iterator[bytes]:
         """The header, then one line an entry."""
@@ -69,7 +68,8 @@ class CorpusHierarchy:
         line = titled(
             "document", " · ".join(words), data, stamp_in(doc, "created_at"), stored.spot, **more
         )
-        node = self._nodes.add(Node(name, None, line), parse_time(doc.get("created_at")))
+        node = Node(name, None, line)
+        self._nodes.add(node, parse_time(doc.get("created_at")))
         if check is not None and not check.is_sound:
             reason = f"the file of the document: {check.verdict}"
             self._nodes.note(node, reason, stored.spot, Severity.DAMAGE)
@@ -86,11 +86,7 @@ class CorpusHierarchy:
         for doc_id, chunks in self._chunks.items():
             docs = of_id.get(doc_id, [])
             for chunk in chunks:
-                parent = docs[0][1] if docs else _ORPHANS
-                if not docs and not self._nodes.has_group(_ORPHANS):
-                    line = titled("group", "chunks without a document", {}, "")
-                    self._nodes.group(_ORPHANS, Node("orphans", None, line))
-                node = self._add_chunk(chunk, parent)
+                node = self._add_chunk(chunk, docs[0][1] if docs else self._orphans)
                 if not docs:
                     reason = f"a chunk of document {doc_id}, which is not here"
                     self._nodes.note(node, reason, chunk.spot, Severity.DAMAGE)
@@ -102,14 +98,14 @@ class CorpusHierarchy:
                     )
                     self._nodes.note(node, reason, doc.spot, Severity.DAMAGE)
 
-    def _add_chunk(self, stored: Stored, parent: Node | tuple[str, ...]) -> Node:
+    def _add_chunk(self, stored: Stored, parent: Node) -> Node:
         chunk = stored.value
         name = text_in(chunk, "chunk_id") or str(stored.spot)
         text = text_in(chunk, "text")
         data: Json = {"text": text, **chunk}
-        return self._nodes.add(
-            Node(name, parent, titled("chunk", text, data, "", stored.spot)), NO_TIME
-        )
+        node = Node(name, parent, titled("chunk", text, data, "", stored.spot))
+        self._nodes.add(node, NO_TIME)
+        return node
 
     def _note_copies(self) -> None:
         """Documents that hold the same text, and chunks whose id is there twice."""
@@ -122,7 +118,7 @@ class CorpusHierarchy:
                 continue
             digest = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
             if (other := first.setdefault(digest, node)) is not node:
-                reason = f"says the same as document {other.id}, word for word"
+                reason = f"says the same as document {other.entry}, word for word"
                 self._nodes.note(node, reason, doc.spot)
         seen: set[str] = set()
         for chunk in self._corpus.chunks:

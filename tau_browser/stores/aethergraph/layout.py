@@ -171,7 +171,7 @@ def _pairs(root: Path) -> Iterator[tuple[str, str]]:
             yield session, timeline
         else:
             events, _ = a15_files.events(root, timeline)
-            yield from {(event.head.session_id or "", timeline) for event in events}
+            yield from {(event.session_id or "", timeline) for event in events}
 
 
 def _some_event_files(root: Path) -> Iterator[str]:

@@ -66,6 +66,14 @@ def lines_as(
     return values, damage
 
 
+def file_lines(root: Path, file: str) -> bytes | None:
+    """The bytes of a file; None where it cannot be read."""
+    try:
+        return (root / file).read_bytes()
+    except OSError:
+        return None
+
+
 def read_object(root: Path, file: str) -> Stored | Damage | None:
     """The object that is a whole file; None where there is no such file."""
     spot = Spot(file)

@@ -12,11 +12,12 @@ from collections import defaultdict
 from tau_browser.model.diagnostic import Severity
 from tau_browser.model.times import NO_TIME, parse_time
 from tau_browser.stores.aethergraph.events import Event
-from tau_browser.stores.aethergraph.nodes import Node, Nodes
+from tau_browser.stores.aethergraph.nodes import Nodes
 from tau_browser.stores.aethergraph.parts import Parts
 from tau_browser.stores.aethergraph.records import Json, dict_in, list_in, text_in
 
-_DIGESTS = ("rolling_summary", "run_summary", "long_term_summary", "long_term_summary_hydrate")
+DIGESTS = ("rolling_summary", "run_summary", "long_term_summary", "long_term_summary_hydrate")
+_NONE: Json = {}
 _ANSWER = "rag.answer."
 _CITED = re.compile(r"\[(\d{1,4})\]")
 
@@ -24,76 +25,77 @@ _CITED = re.compile(r"\[(\d{1,4})\]")
 class Links:
     """The links of one session's events."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, parts: Parts, nodes: Nodes) -> None:
+        self._events = parts.events
+        self._nodes = nodes
         self._promotions = parts.promotions
         self._files = parts.files
-        self._events: list[tuple[Event, Node]] = []
-        self._by_id: dict[str, list[Node]] = defaultdict(list)
-        self._sources: dict[int, list[str]] = {}  # by the identity of an event
-        self._used_by: dict[int, list[Node]] = defaultdict(list)  # by that of a node
-        self._node_of: dict[int, Node] = {}
+        self._sources: dict[str, list[str]] = {}  # by the entry of a digest
+        self._used_by: dict[str, list[str]] = defaultdict(list)  # digests, by the entry they use
         self._tool_nodes: dict[tuple[str, str], str] = {}  # the node in which a tool ran
         self._digests = {_digest_key(each.value): each for each in parts.summaries}
         self._read: set[tuple[str, str, str]] = set()
+        self._special: list[Event] = []  # the events that lead somewhere
+        self._linked: set[str] = set()  # the entries that lead somewhere, or are led to
+        self._promotes = self._promotions.are_any
 
-    def add(self, event: Event, node: Node) -> None:
+    def add(self, event: Event) -> None:
         """Take an event."""
-        self._events.append((event, node))
-        self._by_id[event.id].append(node)
-        self._node_of[id(event)] = node
-        if event.head.tool and event.node:
-            self._tool_nodes[event.run, event.head.tool] = event.node
-        if event.has_sources or event.kind in _DIGESTS:
-            self._sources[id(event)] = self._sources_of(event)
+        if (tool := event.tool) and event.node_id:
+            self._tool_nodes[event.run, tool] = event.node_id
+        if event.kind in DIGESTS or event.has_sources:
+            self._sources[event.entry] = self._sources_of(event)
+            self._special.append(event)
+        elif tool and tool.startswith(_ANSWER):
+            self._special.append(event)
 
     def node_of_digest(self, event: Event) -> str:
         """The node under which the digest of a tool's run belongs; "" for all other events."""
-        if event.kind != "run_summary" or not event.head.tool:
+        if event.kind != "run_summary" or not event.tool:
             return ""
-        return self._tool_nodes.get((event.run, event.head.tool), "")
+        return self._tool_nodes.get((event.run, event.tool), "")
 
-    def note(self, nodes: Nodes) -> None:
+    def note(self) -> None:
         """Work out the links, once all events are there, and note what is wrong with them."""
-        for event, node in self._events:
-            sources = self._sources.get(id(event))
-            if sources is not None:
-                self._note_sources(nodes, event, node, sources)
-            if (event.head.tool or "").startswith(_ANSWER):
+        for event in self._special:
+            if (sources := self._sources.get(event.entry)) is not None:
+                self._note_sources(event, sources)
+            if (event.tool or "").startswith(_ANSWER):
                 for reason in citation_faults(event.value):
-                    nodes.note(node, reason, event.spot, Severity.DAMAGE)
+                    self._nodes.note(event, reason, event.spot, Severity.DAMAGE)
+        self._linked = {event.entry for event in self._special} | self._used_by.keys()
         for key, stored in self._digests.items():
             if key not in self._read:
-                nodes.note(None, "a digest whose event is missing", stored.spot, Severity.DAMAGE)
+                reason = "a digest whose event is missing"
+                self._nodes.note(None, reason, stored.spot, Severity.DAMAGE)
 
     def told(self, event: Event) -> Json:
         """The links of an event, as its record tells them; {} for most."""
+        name = event.entry
+        if name not in self._linked and not self._promotes and b'"file:' not in event.raw:
+            return _NONE
         told: Json = {}
-        if (sources := self._sources.get(id(event))) is not None:
-            found = [source for source in sources if source in self._by_id]
+        if name in self._sources:
+            sources = self._sources[name]
+            missing = [source for source in sources if not self._named(source)]
             told["sources"] = {
-                "found": f"{len(found)} of {len(sources)}",
-                "entries": [node.id for source in found for node in self._by_id[source]],
-                "missing": [source for source in sources if source not in self._by_id],
+                "found": f"{len(sources) - len(missing)} of {len(sources)}",
+                "entries": [used.entry for source in sources for used in self._named(source)],
+                "missing": missing,
             }
-        if used := self._used_by.get(id(self._node_of[id(event)])):
-            told["used by"] = [node.id for node in used]
+        if name in self._used_by:
+            told["used by"] = self._used_by[name]
         if promoted := self._promotions.of(event):
             told["promoted to"] = [each._asdict() for each in promoted]
-        if (event.head.tool or "").startswith(_ANSWER):
+        if event.tool and event.tool.startswith(_ANSWER):
             told["citations"] = citations(event.value)
         if b'"file:' in event.raw and (files := self._files_of(event.value)):
             told["files"] = files
         return told
 
-    def nodes_of(self, event_id: str) -> list[Node]:
-        """The entries of an event's id."""
-        return self._by_id.get(event_id, [])
-
-    @property
-    def events(self) -> list[tuple[Event, Node]]:
-        """All events and their entries."""
-        return self._events
+    def _named(self, event_id: str) -> list[Event]:
+        """The events of an id."""
+        return [node for node in self._nodes.named(event_id) if isinstance(node, Event)]
 
     def _sources_of(self, event: Event) -> list[str]:
         value = event.value
@@ -103,36 +105,32 @@ class Links:
             *list_in(data, "source_event_ids"),
             *list_in(dict_in(data, "summary"), "source_event_ids"),
         ]
-        if not told and (digest := self._digests.get(_digest_key(value, event))):
-            self._read.add(_digest_key(value, event))
+        if not told and (digest := self._digests.get(_digest_key(value))):
+            self._read.add(_digest_key(value))
             told = list_in(digest.value, "sources")
         return [source for source in told if isinstance(source, str)]
 
-    def _note_sources(self, nodes: Nodes, event: Event, node: Node, sources: list[str]) -> None:
-        missing = [source for source in sources if source not in self._by_id]
-        for source in dict.fromkeys(sources):
-            for used in self._by_id.get(source, ()):
-                self._used_by[id(used)].append(node)
-        if missing:
+    def _note_sources(self, event: Event, sources: list[str]) -> None:
+        used = {source: self._named(source) for source in dict.fromkeys(sources)}
+        for source in (each for found in used.values() for each in found):
+            self._used_by[source.entry].append(event.entry)
+        if missing := [source for source in sources if not used[source]]:
             reason = f"{len(missing)} of {len(sources)} sources are not in this session"
-            nodes.note(node, f"{reason}: {', '.join(missing[:3])}", event.spot, Severity.DAMAGE)
-        if event.kind not in _DIGESTS:
+            said = f"{reason}: {', '.join(missing[:3])}"
+            self._nodes.note(event, said, event.spot, Severity.DAMAGE)
+        if event.kind not in DIGESTS:
             return
         if not sources:
-            nodes.note(node, "a digest that does not tell its sources", event.spot)
-        digests = [each for each in self._events_of(sources) if each.kind in _DIGESTS]
+            self._nodes.note(event, "a digest that does not tell its sources", event.spot)
+        digests = sum(each.kind in DIGESTS for found in used.values() for each in found)
         if digests and event.kind != "long_term_summary_hydrate":
-            reason = f"{len(digests)} of its {len(sources)} sources are digests themselves"
-            nodes.note(node, reason, event.spot)
+            reason = f"{digests} of its {len(sources)} sources are digests themselves"
+            self._nodes.note(event, reason, event.spot)
         window = dict_in(dict_in(event.value, "data"), "time_window")
         start, stop = parse_time(window.get("from")), parse_time(window.get("to"))
         if NO_TIME not in (start, stop) and start > stop:
             reason = "its window runs backwards: it was made of the newest events first"
-            nodes.note(node, reason, event.spot)
-
-    def _events_of(self, sources: list[str]) -> list[Event]:
-        wanted = set(sources)
-        return [event for event, _ in self._events if event.id in wanted]
+            self._nodes.note(event, reason, event.spot)
 
     def _files_of(self, value: Json) -> list[Json]:
         """The files that an event's outputs and data lead to, each with what became of it."""
@@ -205,7 +203,7 @@ def _outputs(answer: Json) -> Json:
     }
 
 
-def _digest_key(value: Json, event: Event | None = None) -> tuple[str, str, str]:
+def _digest_key(value: Json) -> tuple[str, str, str]:
     """What a digest and its event have in common: run and time, or run and tool."""
     is_episode = text_in(value, "kind") in ("episode_summary", "run_summary")
     if is_episode:

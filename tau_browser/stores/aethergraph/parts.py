@@ -92,9 +92,7 @@ def session_parts(root: Path, session: str) -> Parts:
         if timeline_session(timeline) in ("", session):
             parts.add_events(a15_files.events(root, timeline))
     parts.events = [
-        event
-        for event in parts.events
-        if (event.head.session_id or home.get(event.run, "")) == session
+        event for event in parts.events if (event.session_id or home.get(event.run, "")) == session
     ]
     mine = {run for run, owner in home.items() if owner == session}
     _keep_runs(parts, mine | {event.run for event in parts.events if event.run not in home})
