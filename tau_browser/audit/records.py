@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from tau_browser.audit.recall import Ghost, Hit, Judged, Outcome, Recall, SessionAudit, Setting
+from tau_browser.audit.replay import Replay
 from tau_browser.audit.tools import Action
 from tau_browser.audit.totals import DocumentUse, Totals, totals_of
 
@@ -62,6 +63,41 @@ def recall_record(
         else None,
         "findings": [
             {"trouble": finding.trouble.value, "text": finding.text} for finding in recall.findings
+        ],
+    }
+
+
+def replay_record(replay: Replay) -> dict[str, Any]:
+    """What the same search finds now."""
+    return {
+        "verdict": replay.verdict.value,
+        "reasons": replay.reasons,
+        "documents": [
+            {
+                "document": document,
+                "now": now.value,
+                "session": found.session or None if found else None,
+                "entry": found.entry or None if found else None,
+            }
+            for document, (now, found) in replay.documents.items()
+        ],
+        "methods": [
+            {
+                "method": each.method,
+                "problem": each.problem or None,
+                "now": [
+                    {
+                        "document": place.document.id,
+                        "title": place.document.title or None,
+                        "rank_then": place.then or None,
+                        "rank_now": place.now or None,
+                        "score_now": place.score,
+                        "change": place.word,
+                    }
+                    for place in each.places
+                ],
+            }
+            for each in replay.methods
         ],
     }
 

@@ -21,7 +21,7 @@ _NESTED_OUTCOMES["unavailable"] = Outcome.FAILED
 @dataclass(frozen=True, slots=True)
 class Result:
     """recorded: hits as counted by the tool, None where it does not count · document: what was
-    read or made, "" where that is not told."""
+    read or made, or the top of what was searched; "" where that is not told."""
 
     outcome: Outcome
     error: str = ""
@@ -81,7 +81,8 @@ def _found(call: MemoryCall, details: Mapping[str, Any], text: str) -> Result:
     parsed = grammar.parse(text, count)
     empty = count == 0 or (count is None and text.strip() == grammar.NOTHING)
     outcome = Outcome.EMPTY if empty else Outcome.OK
-    return Result(outcome, "", parsed.hits, count, findings=parsed.findings)
+    top = _id_of(details.get("parent_id"))
+    return Result(outcome, "", parsed.hits, count, top, parsed.findings)
 
 
 def _read(call: MemoryCall, text: str) -> Result:

@@ -119,7 +119,11 @@ def _known(reads: Sequence[_Read]) -> list[tuple[int, str]]:
     """Where a document was shown, read or written: result entry and document. The children that
     a read lists were shown as well."""
     found = [(hit.result, hit.hit.document) for read in reads for hit in read.shown]
-    found += [(read.call.result, read.result.document) for read in reads if read.result.document]
+    found += [
+        (read.call.result, read.result.document)
+        for read in reads
+        if read.action is not Action.SEARCH and read.result.document
+    ]
     for read in reads:
         if read.action is Action.READ:
             listed = (grammar.listed(hit.text) for hit in read.result.hits)

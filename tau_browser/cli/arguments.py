@@ -219,6 +219,9 @@ def _add_recalls(recalls: _Parser) -> None:
     recalls.add_argument(
         "--format", choices=("md", "csv", "html"), help="print a report to hand on"
     )
+    recalls.add_argument(
+        "--replay", action="store_true", help="ask the JMFTS server the same again, now"
+    )
 
 
 def _add_index(index: _Parser) -> None:

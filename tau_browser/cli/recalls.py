@@ -6,29 +6,33 @@ JSON: {"recalls": [recall], "ghosts", "totals", "sessions", "projects", "documen
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tau_browser import config
 from tau_browser.audit.context import with_context
-from tau_browser.audit.recall import Judged, Recall, SessionAudit
+from tau_browser.audit.recall import Hit, Judged, Recall, SessionAudit
 from tau_browser.audit.records import (
     document_records,
     ghost_record,
     recall_record,
+    replay_record,
     session_record,
     totals_record,
 )
+from tau_browser.audit.replay import Place, Replay
 from tau_browser.audit.report import FORMATS, LEGEND, evidence_text, latency_text, settings_text
 from tau_browser.audit.session_audit import audit_session, hits_of
 from tau_browser.audit.store_audit import StoreAudit, whole_audit
-from tau_browser.audit.tools import ToolTable
+from tau_browser.audit.tools import Action, ToolTable
 from tau_browser.audit.totals import by_project, documents_of, totals_of
 from tau_browser.cli import places
-from tau_browser.cli.output import Printer, print_json, shown_time
+from tau_browser.cli.output import Failure, Printer, print_json, shown_time
 from tau_browser.cli.show import load
 from tau_browser.model.session import Session
 from tau_browser.model.text import counted
+from tau_browser.stores.store import Store
 
 _QUERY_LENGTH = 60
 
@@ -46,19 +50,25 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     else:
         store = places.store(args) if target is None else target.store
         audit = whole_audit(store, config.cache_folder(), tools)
+    if args.replay and session is None:
+        raise Failure("--replay asks again what one session asked: name a session")
+    again = _asking_again(args, target.store if target else None)
     if args.format:
         print(FORMATS[args.format](audit.audits), end="")
     elif args.json:
-        print_json(_as_json(audit, session, tools))
+        print_json(_as_json(audit, session, tools, again))
     else:
-        _print(audit, printer, whole=session is not None)
+        texts = {} if session is None else hits_of(session, audit.audits[0].recalls, tools)
+        _print(audit, printer, lambda recall: again(recall, texts.get(recall.number, [])), session)
     return 0 if any(each.recalls for each in audit.audits) else 1
 
 
-def _as_json(audit: StoreAudit, session: Session | None, tools: ToolTable) -> dict[str, Any]:
+def _as_json(
+    audit: StoreAudit, session: Session | None, tools: ToolTable, again: _Again
+) -> dict[str, Any]:
     audits = audit.audits
     return {
-        "recalls": _recalls(audits, session, tools),
+        "recalls": _recalls(audits, session, tools, again),
         "ghosts": [ghost_record(one, ghost) for one in audits for ghost in one.ghosts],
         "totals": totals_record(totals_of(audits)),
         "sessions": map(session_record, audits),
@@ -75,15 +85,43 @@ def _as_json(audit: StoreAudit, session: Session | None, tools: ToolTable) -> di
 
 
 def _recalls(
-    audits: list[SessionAudit], session: Session | None, tools: ToolTable
+    audits: list[SessionAudit], session: Session | None, tools: ToolTable, again: _Again
 ) -> Iterator[dict[str, Any]]:
     for audit in audits:
         texts = {} if session is None else hits_of(session, audit.recalls, tools)
         for recall in audit.recalls:
-            yield recall_record(audit, recall, texts.get(recall.number))
+            hits = texts.get(recall.number)
+            record = recall_record(audit, recall, hits)
+            replayed = again(recall, hits or [])
+            yield record if replayed is None else record | {"replay": replay_record(replayed)}
 
 
-def _print(audit: StoreAudit, printer: Printer, *, whole: bool) -> None:
+_Again = Callable[[Recall, Sequence[Hit]], Replay | None]
+"""Asks a memory the same again, if that is wanted."""
+
+
+def _asking_again(args: argparse.Namespace, store: Store | None) -> _Again:
+    """Raises ConfigError where no server is named."""
+    if not args.replay:
+        return lambda recall, hits: None
+    from tau_browser.audit.replay import replay
+    from tau_browser.audit.server import memory_of
+
+    memory = memory_of(store, lambda: config.connection(os.environ))
+    return lambda recall, hits: replay(recall, hits, memory) if _is_search(recall) else None
+
+
+def _is_search(recall: Recall) -> bool:
+    return recall.action is Action.SEARCH and not recall.is_weak
+
+
+def _print(
+    audit: StoreAudit,
+    printer: Printer,
+    again: Callable[[Recall], Replay | None],
+    session: Session | None,
+) -> None:
+    whole = session is not None
     for one in audit.audits:
         if not one.recalls:
             continue
@@ -91,6 +129,8 @@ def _print(audit: StoreAudit, printer: Printer, *, whole: bool) -> None:
             printer.line(f"{one.session[:8]}  {one.title or one.path}")
         for recall in one.recalls:
             _print_recall(one, recall, printer)
+            if (replayed := again(recall)) is not None:
+                _print_replay(replayed, printer)
         for ghost in one.ghosts:
             entry = one.entry_ids.get(ghost.place, "")
             printer.line(f"  entry {entry} cites doc {ghost.document}, which was never shown")
@@ -128,6 +168,20 @@ def _print_recall(audit: SessionAudit, recall: Recall, printer: Printer) -> None
         printer.table(rows, right=[1])
     for finding in recall.findings:
         printer.line(f"     {finding.trouble.value}: {finding.text}")
+
+
+def _print_replay(replay: Replay, printer: Printer) -> None:
+    """What is found now, always said to be of now."""
+    printer.line(f"     now: {replay.verdict.value} ({'; '.join(replay.reasons)})")
+    for each in replay.methods:
+        ranks = ", ".join(_rank(place) for place in each.places)
+        printer.line(f"     now, {each.method}: {each.problem or ranks or 'nothing'}")
+
+
+def _rank(place: Place) -> str:
+    then = f" (then {place.then})" if place.word == "moved" else ""
+    how = "" if place.word in ("kept", "moved") else f" ({place.word})"
+    return f"doc {place.document.id}{then}{how}"
 
 
 def _hit_cells(recall: Recall, hit: Judged) -> list[str]:

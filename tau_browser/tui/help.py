@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from tau_browser.model.state import State
 from tau_browser.tui.glyphs import Glyphs
-from tau_browser.tui.keys import APP, AUDIT, BROWSER, ENTRY, ROWS, SEARCH, TOTALS, TREE
+from tau_browser.tui.keys import APP, AUDIT, BROWSER, ENTRY, REPLAY, ROWS, SEARCH, TOTALS, TREE
 
 _NAMES = {
     "right_curly_bracket": "}",
@@ -48,6 +48,7 @@ _SECTIONS = {
     "Search of all sessions": SEARCH,
     "Recall audit": AUDIT,
     "Its sums": TOTALS,
+    "A recall asked again": REPLAY,
     "Any list": ROWS,
     "Tree": TREE,
     "Entry": ENTRY,

@@ -123,12 +123,18 @@ AUDIT = [
     Key("previous_pane", "shift+tab", "previous pane"),
     Key("go", "enter", "to the entry in its tree: of the recall, the hit or the evidence"),
     Key("evidence", "e", "the next evidence for the verdict"),
+    Key("replay", "R", "ask the memory the same again, now"),
     Key("whose", "w", "recalls of this session, of its project, or of all sessions"),
     Key("order", "o", "sort by something else"),
     Key("filter", "slash", "only recalls that hold these words, such as unused", asks=True),
     Key("sums", "v", "what they add up to"),
     Key("legend", "L", "what the verdicts mean"),
     Key("back", "escape", "one step back"),
+]
+
+REPLAY = [
+    Key("method", "m", "another method first"),
+    Key("back", "escape", "back to the recalls"),
 ]
 
 TOTALS = [
@@ -148,6 +154,7 @@ OF_SCREENS = {
     "SearchScreen": SEARCH,
     "AuditScreen": AUDIT,
     "TotalsScreen": TOTALS,
+    "ReplayScreen": REPLAY,
 }
 """By the name of the screen's class, for those that must not import it before it is needed."""
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tau_browser.stores.store import OpenSession
     from tau_browser.tui.app import BrowserApp
     from tau_browser.tui.audit.auditing import SessionAudited
-    from tau_browser.tui.audit.screen import Destination
+    from tau_browser.tui.audit.destination import Destination
     from tau_browser.tui.tree_view import TreeView
 
     _Base = Screen[None]
@@ -31,7 +31,7 @@ class Recalling(_Base):
     _tree: TreeView
     _generation: int
     _audited: SessionAudit | None = None  # of the open session, as it was read
-    _going_to: int | None = None  # where to go once a session is read: a byte
+    _going_to: Destination | None = None  # once its session is read
 
     # What the browser does for it
 
@@ -87,7 +87,7 @@ class Recalling(_Base):
     def _go_to_entry(self, destination: Destination | None) -> None:
         if destination is None:
             return
-        self._going_to = destination.start
+        self._going_to = destination
         if self._opened is None or self._opened.path != destination.path:
             self._open(destination.path)
         else:
@@ -95,14 +95,17 @@ class Recalling(_Base):
         self._focus_pane("tree")
 
     def _arrive_at_entry(self) -> None:
-        session, start = self._tree.session, self._going_to
-        if session is None or start is None:
+        session, wanted = self._tree.session, self._going_to
+        if session is None or wanted is None:
             return
         self._going_to = None
-        places = np.flatnonzero(session.columns.start == start)
+        if wanted.start is None:
+            places = session.find(wanted.entry)
+        else:
+            places = np.flatnonzero(session.columns.start == wanted.start).tolist()
         if self._tree.model_view_at is not None or self._tree.filtered:
             self._tree.show_full_history()
-        if len(places):
-            self._tree.go_to(int(places[0]))
+        if places:
+            self._tree.go_to(places[0])
         else:
             self._tell("the entry is no longer where it was: the session was written anew since")

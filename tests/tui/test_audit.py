@@ -221,3 +221,20 @@ def test_audit_of_all_sessions(snap_compare: Compare, stories: Path) -> None:
 def test_sums(snap_compare: Compare, stories: Path) -> None:
     app = browse(stories, stories / "00.jsonl")
     assert snap_compare(app, terminal_size=WIDE, run_before=pressing("a", "w", "w", "v"))
+
+
+async def test_asked_again_without_a_server(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TAU_HOME", str(tmp_path))
+    monkeypatch.delenv("JMFTS_API_URL", raising=False)
+    app = opened(RECALL)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "a", "R")
+        shown = lines(app)
+        assert shown[0].strip() == "Asked again now: retry policy backoff"
+        assert shown[1].strip().startswith("CANNOT TELL · no JMFTS server is named")
+        assert " 1 doc 2 Retry policy" in shown[3]
+        await press(pilot, "m", "enter", "escape")
+        assert isinstance(app.screen, AuditScreen)

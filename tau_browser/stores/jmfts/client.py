@@ -21,6 +21,7 @@ from tau_browser.stores.jmfts.documents import (
     Capabilities,
     Chunked,
     Created,
+    Difference,
     Document,
     Found,
     Frontier,
@@ -70,6 +71,11 @@ class Client:
     async def entry(self, document: int) -> Located:
         """One document, with those above it."""
         return await self._get(f"/documents/{document}", Located)
+
+    async def written_since(self, stamp: str) -> int:
+        """How many documents were written since a time."""
+        answer = await self._get("/graph/diff", Difference, {"since": stamp})
+        return answer.new_documents
 
     async def is_embedded(self, document: int) -> bool:
         """Whether a document has a vector."""

@@ -92,6 +92,12 @@ class Found(msgspec.Struct, frozen=True, gc=False):
     applied: Applied = Applied()
 
 
+class Difference(msgspec.Struct, frozen=True, gc=False):
+    """What was added since some time."""
+
+    new_documents: int
+
+
 class Subtree(msgspec.Struct, frozen=True):
     """A document and all below it, in no order."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,8 +10,10 @@ from pathlib import Path
 
 from textual.message import Message
 
+from tau_browser import config
 from tau_browser.audit.context import with_context
-from tau_browser.audit.recall import Hit, SessionAudit
+from tau_browser.audit.recall import Hit, Recall, SessionAudit
+from tau_browser.audit.replay import Drift, Replay, replay
 from tau_browser.audit.session_audit import audit_session, hits_of
 from tau_browser.audit.store_audit import StoreAudit, audit_store, load
 from tau_browser.audit.tools import ToolTable
@@ -48,6 +51,16 @@ class TextsRead(Message):
         self.reason = reason
 
 
+class AskedAgain(Message):
+    """A recall was made again, or could not be."""
+
+    def __init__(self, recall: Recall, hits: list[Hit], replay: Replay) -> None:
+        super().__init__()
+        self.recall = recall
+        self.hits = hits
+        self.replay = replay
+
+
 @dataclass(frozen=True, slots=True)
 class Texts:
     """A session, and the hits of its recalls by number. audit: with what the model saw already."""
@@ -74,6 +87,17 @@ def audit_all(
             time.sleep(0)  # let the screen have the interpreter
     except StoreError as error:
         post(TextsRead("", None, str(error)))
+
+
+def ask_again(store: Store, recall: Recall, hits: list[Hit], post: Post) -> None:
+    """Ask the same of the store, if it is a JMFTS server, else of the one that is set up."""
+    from tau_browser.audit.server import memory_of
+
+    try:
+        found = replay(recall, hits, memory_of(store, lambda: config.connection(os.environ)))
+    except config.ConfigError as error:
+        found = Replay(Drift.CANNOT_TELL, [str(error)])
+    post(AskedAgain(recall, hits, found))
 
 
 def read_texts(

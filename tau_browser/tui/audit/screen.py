@@ -12,7 +12,7 @@ from textual.containers import Container, Vertical
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState, get_current_worker
 
-from tau_browser.audit.recall import Recall, SessionAudit
+from tau_browser.audit.recall import Hit, Recall, SessionAudit
 from tau_browser.audit.report import LEGEND
 from tau_browser.audit.sides import sides
 from tau_browser.audit.store_audit import StoreAudit
@@ -21,8 +21,10 @@ from tau_browser.audit.totals import totals_of
 from tau_browser.model.session import Session
 from tau_browser.model.text import counted, safe_line
 from tau_browser.model.tree import NOWHERE
+from tau_browser.stores.adapters import JMFTS
 from tau_browser.tui import keys
 from tau_browser.tui.audit import auditing
+from tau_browser.tui.audit.destination import Destination
 from tau_browser.tui.audit.evidence_view import EvidenceView, SideView
 from tau_browser.tui.audit.hits_view import HitsView
 from tau_browser.tui.audit.listing import Order, Scope, rows_of
@@ -38,16 +40,11 @@ _WIDE = 100  # columns from which recalls and hits stand side by side
 _MEDIUM = (60, 16)  # columns and lines from which the evidence stands below
 _PANES = ("recalls", "hits", "hit-side", "proof-side")
 _FILTER = "filter"
-_HINTS = "Enter to the entry · Tab pane · e evidence · w whose · o order · / filter · v sums · Esc"
+_HINTS = (
+    "Enter to the entry · Tab pane · e evidence · R ask again · w whose · o order · / filter"
+    " · v sums · Esc"
+)
 _NOTHING = "nothing was recalled"
-
-
-@dataclass(frozen=True, slots=True)
-class Destination:
-    """An entry to go to: the path of its session, and the byte at which its record starts."""
-
-    path: str
-    start: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +288,32 @@ class AuditScreen(Screen[Destination | None]):
             self._say("this stands in no entry")
         else:
             self.dismiss(Destination(row.audit.path, start))
+
+    def action_replay(self) -> None:
+        """Ask the memory the same again."""
+        row, recall = self._recalls.selected, self._hits.recall
+        texts = self._texts.get(row.audit.path) if row else None
+        if recall is None or texts is None:
+            self._say("there is nothing to ask again")
+            return
+        self._say("asking again")
+        self._ask_again(recall, texts.hits.get(recall.number, []))
+
+    @work(thread=True, exclusive=True, group="replay", exit_on_error=False)
+    def _ask_again(self, recall: Recall, hits: list[Hit]) -> None:
+        auditing.ask_again(self.app.target.store, recall, hits, self.post_message)
+
+    def on_asked_again(self, event: auditing.AskedAgain) -> None:
+        from tau_browser.tui.audit.replay_screen import ReplayScreen
+
+        self._say(self._sums())
+        opens = self.app.target.store.name == JMFTS
+        screen = ReplayScreen(event.recall, event.hits, event.replay, self.app.glyphs, opens=opens)
+        self.app.push_screen(screen, self._leave_for)
+
+    def _leave_for(self, destination: Destination | None) -> None:
+        if destination is not None:
+            self.dismiss(destination)
 
     def action_evidence(self) -> None:
         """The next reason for the verdict."""
