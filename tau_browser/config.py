@@ -266,6 +266,11 @@ def changes_folder() -> Path:
     return state_folder() / "changes"
 
 
+def labels_folder() -> Path:
+    """Where what a person writes on entries is kept."""
+    return state_folder() / "labels"
+
+
 def cache_folder() -> Path:
     """Where the app keeps what it can make anew."""
     from platformdirs import user_cache_path

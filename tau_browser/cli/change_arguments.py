@@ -13,6 +13,7 @@ VERBS = {
     "fork": "make a new session out of one: all of it, a path, or some turns",
     "prune": "leave out subtrees: in a copy, in place, or by a fold",
     "rename": "give a session a name",
+    "label": "write a label or a note on an entry, or list them",
     "export": "write a session, or a part of it, as a file to send or to read",
     "import": "make a session of a file of any readable format",
     "undo": "take a change back, or list all changes",
@@ -24,6 +25,7 @@ def add(verbs: Mapping[str, argparse.ArgumentParser]) -> None:
     _add_fork(verbs["fork"])
     _add_prune(verbs["prune"])
     _add_rename(verbs["rename"])
+    _add_label(verbs["label"])
     _add_export(verbs["export"])
     _add_import(verbs["import"])
     _add_undo(verbs["undo"])
@@ -71,6 +73,16 @@ def _add_rename(rename: argparse.ArgumentParser) -> None:
     _add_reference(rename)
     complete_with(rename.add_argument("name", help="the new name"), nothing)
     _add_dry_run(rename)
+
+
+def _add_label(label: argparse.ArgumentParser) -> None:
+    _add_reference(label)
+    entry = label.add_argument("entry", nargs="?", help="the entry; without it, all are listed")
+    text = label.add_argument("label", nargs="?", help='the label; "" wipes it')
+    note = label.add_argument("--note", metavar="NOTE", help='a note of any length; "" wipes it')
+    for argument in (entry, text, note):
+        complete_with(argument, nothing)
+    _add_dry_run(label)
 
 
 def _add_export(export: argparse.ArgumentParser) -> None:

@@ -271,6 +271,7 @@ class BrowserScreen(Surgery, Threshold, Recalling, Screen[None]):
             self._tree.rows_changed()
             self._find_again()
             self._threshold_again()
+            self.show_labels()
             self._arrive()
             self._audit_open()
             self._show_to_search()

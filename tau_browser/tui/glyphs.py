@@ -23,6 +23,7 @@ class Glyphs:
     track: str = "│"
     guide: str = "│ "
     rule: str = "─"
+    label: str = "⚑"
     recall: str = "↺"
     verdicts: dict[str, str] = field(
         default_factory=lambda: {
@@ -75,6 +76,7 @@ ASCII = Glyphs(
     track="|",
     guide="| ",
     rule="-",
+    label="@",
     recall="@",
     verdicts={
         "cited": "C",

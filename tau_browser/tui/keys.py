@@ -89,6 +89,8 @@ BROWSER = [
     Key("prune", "x", "prune this subtree, or the marked ones; or fold what is before"),
     Key("export", "e", "export: HTML, Markdown, JSON, JSONL"),
     Key("import", "i", "import a file of any readable format", asks=True),
+    Key("label", "b", "write a label on this entry", asks=True),
+    Key("note", "B", "write a note on this entry", asks=True),
     Key("rename", "R", "rename the session", asks=True),
     Key("undo", "u", "take a change back"),
     Key("audit", "a", "what was recalled from memory, and whether it was used"),

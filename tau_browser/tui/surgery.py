@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from tau_browser.model.resume import resume_command
 from tau_browser.model.text import safe_line
 from tau_browser.stores.adapters import TAU
-from tau_browser.stores.store import Capability
+from tau_browser.stores.store import Capability, StoreError
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
     from tau_browser.actions.journal import Change, Journal
+    from tau_browser.actions.labels import Labels
     from tau_browser.stores.store import OpenSession
     from tau_browser.tui.app import BrowserApp
     from tau_browser.tui.plan.proposal import Proposal
@@ -28,6 +29,7 @@ else:
 
 NAME = "name"
 FILE = "file to import"
+LABEL, NOTE = "label", "note"
 
 
 class Surgery(_Base):
@@ -96,21 +98,74 @@ class Surgery(_Base):
     def import_from(self, path: str) -> None:
         """Propose to import what lies at a path."""
         from tau_browser.actions.imports import ImportRequest
-        from tau_browser.actions.writers import writer_into
         from tau_browser.tui.plan.imports import Import
 
-        store = self.app.target.store
         where = os.path.abspath(os.path.expanduser(path.strip()))
-        cache, writer = self.app.cache_folder, writer_into(store)
-        proposal = Import(where, store, cache, self._journal(), writer, ImportRequest())
-        self._propose(proposal)
+        store, cache = self.app.target.store, self.app.cache_folder
+        self._propose(Import(where, store, cache, self._journal(), ImportRequest()))
 
     def answered(self, asked: str, value: str) -> bool:
         """Whether what was asked for at the prompt was for one of these actions."""
+        if asked in (LABEL, NOTE):
+            self._write_label(asked, value.strip())
+            return True
         answers = {NAME: self.rename_to, FILE: self.import_from}
         if asked in answers and value.strip():
             answers[asked](value)
         return asked in answers
+
+    def action_label(self) -> None:
+        """Ask for a label on the entry under the cursor."""
+        self._ask_label(LABEL)
+
+    def action_note(self) -> None:
+        """Ask for a note on the entry under the cursor."""
+        self._ask_label(NOTE)
+
+    def show_labels(self) -> None:
+        """Show what is written on the entries of the open session."""
+        session = self._tree.session
+        from tau_browser import config
+
+        if session is None or not session.id or not config.labels_folder().is_dir():
+            self._tree.show_labels({})
+            return
+        try:
+            self._tree.show_labels(self._labels(session.id).all())
+        except StoreError as error:
+            self._tell(safe_line(str(error)))
+
+    def _ask_label(self, what: str) -> None:
+        session, entry = self._tree.session, self._tree.entry
+        if session is None or entry is None or not session.id:
+            self._tell("open a session first")
+            return
+        label = self._tree.labels.get(session.entry_id(entry))
+        value = "" if label is None else label.text if what == LABEL else label.note
+        self._prompt.ask(what, value)
+
+    def _write_label(self, what: str, value: str) -> None:
+        from tau_browser.actions.labels import Label
+
+        session, entry = self._tree.session, self._tree.entry
+        if session is None or entry is None:
+            return
+        name = session.entry_id(entry)
+        old = self._tree.labels.get(name, Label())
+        label = Label(value, old.note) if what == LABEL else Label(old.text, value)
+        try:
+            self._labels(session.id).put(name, label, self._journal())
+        except StoreError as error:
+            self._tell(safe_line(str(error)))
+        else:
+            self._tell(f"{what} written on {safe_line(name)}; u takes it back")
+        self.show_labels()
+
+    def _labels(self, session_id: str) -> Labels:
+        from tau_browser import config
+        from tau_browser.actions.labels import Labels
+
+        return Labels(config.labels_folder(), session_id)
 
     def action_rename(self) -> None:
         """Ask for a new name."""
@@ -162,6 +217,7 @@ class Surgery(_Base):
         if change is None:
             return
         self._refresh_list()
+        self.show_labels()
         if self._opened is not None and self._opened.path == change.path:
             self._show_again(change.path)
         self._tell(f"done: {safe_line(change.about)}")
@@ -184,7 +240,11 @@ class Surgery(_Base):
             from tau_browser.tui.plan.surgery import Subject
 
             path = self._opened.path
-            writer = writer_beside(store, path)
+            try:
+                writer = writer_beside(store, path)
+            except StoreError as error:
+                self._tell(safe_line(str(error)))
+                return None
             return Subject(path, session, self._journal(), store.capabilities, writer)
         return None
 

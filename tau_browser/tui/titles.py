@@ -10,7 +10,7 @@ from tau_browser.model.label import speaker_of
 from tau_browser.model.session import Session
 from tau_browser.model.signals import Signals
 from tau_browser.model.summary import stamp_text
-from tau_browser.model.text import counted, safe_line
+from tau_browser.model.text import counted, first_line, safe_line
 from tau_browser.model.tree import NOWHERE
 from tau_browser.tui.tree_view import TreeView
 
@@ -69,6 +69,8 @@ def status(tree: TreeView) -> str:
     words.append(safe_line(stamp_text(session.record(entry).get("timestamp"))))
     if session.has(entry, Flag.COPIED):
         words.append("copied")
+    if label := tree.labels.get(session.entry_id(entry)):
+        words.append(f"{tree.glyphs.label} {first_line(label.note or label.text)}")
     return " · ".join(word for word in words if word)
 
 

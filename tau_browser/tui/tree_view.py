@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from textual.binding import BindingType
@@ -19,7 +19,7 @@ from tau_browser.model.session import Session
 from tau_browser.model.signals import Signals
 from tau_browser.model.state import State
 from tau_browser.model.summary import stamp_text
-from tau_browser.model.text import counted, safe_line
+from tau_browser.model.text import counted, first_line, safe_line
 from tau_browser.model.tree import NOWHERE
 from tau_browser.search.find import Pattern, QueryError
 from tau_browser.tui import keys
@@ -27,6 +27,9 @@ from tau_browser.tui.event_badges import event_badges
 from tau_browser.tui.facts import Facts
 from tau_browser.tui.glyphs import UNICODE, Glyphs
 from tau_browser.tui.rows_view import Piece, RowsView
+
+if TYPE_CHECKING:
+    from tau_browser.actions.labels import Label
 
 _STATE_STYLES = {
     State.PATH: "accent",
@@ -56,6 +59,7 @@ class TreeView(RowsView):
         self.threshold = 0  # hundredths; what is worth less is not shown
         self.worthless = 0  # how many entries that hides
         self.marked: list[int] = []
+        self.labels: Mapping[str, Label] = {}  # by the id of the entry
         self.pattern: Pattern | None = None
         self.hits: Places = np.empty(0, np.intp)  # places, ascending
         self.notice = ""
@@ -265,6 +269,12 @@ class TreeView(RowsView):
         self._strips.clear()
         self.move_to(self.cursor + 1)
 
+    def show_labels(self, labels: Mapping[str, Label]) -> None:
+        """Show what is written on entries."""
+        self.labels = labels
+        self._strips.clear()
+        self.refresh()
+
     def unmark(self) -> None:
         """Forget all marks."""
         self.marked = []
@@ -467,6 +477,8 @@ class TreeView(RowsView):
             badges.append((memory.type[:_MEMORY], "dim"))
         if self._facts is not None and place in self._facts.subagents:
             badges.append(("sub-agent", "accent"))
+        if self.labels and (label := self.labels.get(session.entry_id(place))):
+            badges.append((f"{glyphs.label} {first_line(label.text or label.note)}", "strong"))
         if session.has(place, Flag.COPIED):
             badges.append(("copied", "dim"))
         if message_of(record).get("display") is False:

@@ -141,6 +141,25 @@ def test_export_of_parts(session: Path, run: Run, home: Path) -> None:
     assert [len(load(home / f"{name}.jsonl")) for name in "abc"] == [5, 3, 1]
 
 
+def test_labels(session: Path, run: Run) -> None:
+    assert run("label", "s1").code == 1
+    assert run("label", "s1", "a2", "good", "--dry-run").code == 0
+    assert run("label", "s1").code == 1
+    assert run("label", "s1", "a2", "good \x1b[31mone").code == 0
+    assert run("label", "s1", "u3", "--note", "why so?").code == 0
+    assert run("label", "s1", "--json").json["labels"] == [
+        {"entry": "a2", "label": "good \x1b[31mone", "note": None},
+        {"entry": "u3", "label": None, "note": "why so?"},
+    ]
+    listed = run("label", "s1").out
+    assert "\x1b" not in listed and "why so?" in listed
+    assert run("label", "s1", "a2", "").code == 0
+    assert [at["entry"] for at in run("label", "s1", "--json").json["labels"]] == ["u3"]
+    assert run("undo").code == 0
+    assert len(run("label", "s1", "--json").json["labels"]) == 2
+    assert session.read_bytes() == WITH_CALLS and session.stat().st_mtime_ns == LONG_AGO
+
+
 def test_import(session: Path, run: Run, home: Path) -> None:
     assert run("export", "s1", "-o", "out.jsonl").code == 0
     answer = run("import", "out.jsonl", "--cwd", "/other", "--json")

@@ -151,6 +151,27 @@ async def test_an_import_is_shown_then_opened(session: Path, tmp_path: Path) -> 
         assert len(load(made)) == 6 and chosen(app) == "u3"
 
 
+async def test_labels_and_notes_stand_beside_the_log(session: Path) -> None:
+    app = opened(session)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await go_to(pilot, "a2")
+        await press(pilot, "b", *"good one", "enter")
+        assert "⚑ good one" in text(app)
+        await press(pilot, "B", *"worth keeping", "enter", "k", "j")
+        assert "⚑ worth keeping" in text(app) and "⚑ good one" in text(app)
+        assert session.read_bytes() == WITH_CALLS
+        await press(pilot, "u")
+        assert "label a2 of s1: good one" in text(app)
+        await press(pilot, "enter")
+        assert "worth keeping" not in text(app) and "⚑ good one" in text(app)
+    app = opened(session)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await go_to(pilot, "a2")
+        assert "⚑ good one" in text(app)
+
+
 async def test_a_new_name(session: Path) -> None:
     app = opened(session)
     async with app.run_test(size=WIDE) as pilot:

@@ -3,49 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tau_browser.actions.imports import ImportRequest, plan_import
+from tau_browser.actions.import_into import plan_into
+from tau_browser.actions.imports import ImportRequest
 from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Plan
-from tau_browser.actions.reading import file_state
 from tau_browser.actions.writer import Writer
-from tau_browser.stores.store import Listed, Store, StoreError
+from tau_browser.stores.adapters import TAU, adapter
+from tau_browser.stores.store import Store
 from tau_browser.stores.targets import only_session, target_of
 from tau_browser.tui.plan.proposal import Choice, Detail, Question
 
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """What lies at a path, into a store."""
+    """What lies at a path, into a store. The last plan's writer is kept with it."""
 
     path: str
     store: Store
     cache_folder: Path
     journal: Journal
-    writer: Writer
     request: ImportRequest
+    _writers: list[Writer] = field(default_factory=list, compare=False, repr=False)
 
     def plan(self) -> Plan:
-        source = only_session(target_of(self.path, self.store, self.cache_folder))
-        if source.path is None:
-            raise StoreError(f"{self.path}: no session")
-        read, session = file_state(source.path), None
-        for progress in source.store.open(source.path).load():
-            session = progress.session
-        if session is None:
-            raise StoreError(f"{self.path}: nothing could be read")
-        listed = (found for found in self.store.scan() if isinstance(found, Listed))
-        ids = {self.store.identify(found) for found in listed}
-        return plan_import(session, read, self.request, self.writer, lambda found: found in ids)
+        files = adapter(TAU)([], self.cache_folder)  # the path is the whole of it
+        source = only_session(target_of(self.path, files, self.cache_folder))
+        plan, writer = plan_into(self.store, source, self.request, self.journal)
+        self._writers[:] = [writer]
+        return plan
 
     def choices(self, plan: Plan | None) -> Sequence[Choice | Question]:
         cwd = self.request.cwd or ""
         if plan and plan.result is not None and not cwd:
             cwd = str(plan.result.header.get("cwd", ""))
         return [
-            Question("o", "file", self.path, lambda text: replace(self, path=text.strip())),
+            Question("o", "file", self.path, self._from),
             Question("d", "directory", cwd, self._in),
         ]
 
@@ -56,7 +51,10 @@ class Import:
         return ""
 
     def apply(self, plan: Plan) -> Change:
-        return self.writer.apply(plan, self.journal)
+        return self._writers[0].apply(plan, self.journal)
+
+    def _from(self, text: str) -> Import:
+        return replace(self, path=text.strip(), _writers=[])
 
     def _in(self, text: str) -> Import:
-        return replace(self, request=ImportRequest(text.strip() or None))
+        return replace(self, request=ImportRequest(text.strip() or None), _writers=[])
