@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tau_browser.model.resume import resume_command
@@ -106,13 +107,18 @@ class Surgery(_Base):
 
     def answered(self, asked: str, value: str) -> bool:
         """Whether what was asked for at the prompt was for one of these actions."""
-        if asked in (LABEL, NOTE):
-            self._write_label(asked, value.strip())
-            return True
-        answers = {NAME: self.rename_to, FILE: self.import_from}
-        if asked in answers and value.strip():
+        answers: dict[str, Callable[[str], None]] = {
+            NAME: self.rename_to,
+            FILE: self.import_from,
+            LABEL: lambda text: self._write_label(LABEL, text.strip()),
+            NOTE: lambda text: self._write_label(NOTE, text.strip()),
+        }
+        if asked not in answers:
+            return False
+        self._focus_pane("tree")
+        if value.strip() or asked in (LABEL, NOTE):
             answers[asked](value)
-        return asked in answers
+        return True
 
     def action_label(self) -> None:
         """Ask for a label on the entry under the cursor."""
