@@ -16,6 +16,7 @@ VERBS = {
     "label": "write a label or a note on an entry, or list them",
     "export": "write a session, or a part of it, as a file to send or to read",
     "import": "make a session of a file of any readable format",
+    "enrich": "give a JMFTS server what it searches by: vectors, pieces, words",
     "undo": "take a change back, or list all changes",
 }
 
@@ -28,6 +29,7 @@ def add(verbs: Mapping[str, argparse.ArgumentParser]) -> None:
     _add_label(verbs["label"])
     _add_export(verbs["export"])
     _add_import(verbs["import"])
+    _add_enrich(verbs["enrich"])
     _add_undo(verbs["undo"])
 
 
@@ -117,6 +119,15 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
     for argument in (source, cwd):
         complete_with(argument, references)
     _add_dry_run(parser)
+
+
+def _add_enrich(enrich: argparse.ArgumentParser) -> None:
+    ref = enrich.add_argument("ref", nargs="*", help="conversations, by id or document")
+    complete_with(ref, references)
+    enrich.add_argument("--all", action="store_true", help="all conversations of the server")
+    index = enrich.add_argument("--index", metavar="NAME", help="a BM25 index to hold them, too")
+    complete_with(index, nothing)
+    _add_dry_run(enrich)
 
 
 def _add_undo(undo: argparse.ArgumentParser) -> None:

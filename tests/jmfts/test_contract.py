@@ -33,7 +33,7 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
     "located": [("tau:session_info", 10, 0)],
     "document": [(1,)],
     "entry": [(1,)],
-    "is_embedded": [(1,)],
+    "embedded": [(1,)],
     "frontier": [(1,)],
     "view": [(1,)],
     "subtree": [(1, 2000)],

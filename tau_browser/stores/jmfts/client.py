@@ -77,10 +77,9 @@ class Client:
         answer = await self._get("/graph/diff", Difference, {"since": stamp})
         return answer.new_documents
 
-    async def is_embedded(self, document: int) -> bool:
-        """Whether a document has a vector."""
-        answer = await self._get(f"/documents/{document}", Document, {"include_embed": True})
-        return answer.has_vector
+    async def embedded(self, document: int) -> Document:
+        """One document, with its vector if it has one."""
+        return await self._get(f"/documents/{document}", Document, {"include_embed": True})
 
     async def frontier(self, document: int) -> Frontier:
         """How many documents stand below one, itself included."""
