@@ -6,12 +6,12 @@ Imports nothing heavy: this is read at every start, and by a shell at every Tab.
 from __future__ import annotations
 
 import argparse
-import re
 from typing import Any, NoReturn
 
 from tau_browser import __version__
 from tau_browser.cli import change_arguments, memory_arguments
 from tau_browser.cli.completers import complete_with, nothing, references
+from tau_browser.cli.numbers import NUMBER, count, signal_of
 from tau_browser.cli.output import Failure
 
 PROG = "tau-browse"
@@ -40,7 +40,6 @@ _SHELLS = ("bash", "zsh", "fish")
 # Options before a verb that take a value, which is no verb.
 _VALUED = ("--session-dir", "--store", "--url", "--token-file")
 _RANKERS = ("bm25", "static", "neural", "fulltext", "vector", "maxsim")
-_NUMBER = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6})?")
 _USAGE = f"{PROG} [options] [PATH|REF]\n       {PROG} VERB [options] ..."
 _ABOUT = "Look into the memory of coding agents. Without a verb, the app opens."
 _EPILOG = f"""\
@@ -155,7 +154,7 @@ def _add_show(show: _Parser) -> None:
     complete_with(entry, nothing)
     signal = show.add_argument(
         "--min-signal",
-        type=_signal,
+        type=signal_of,
         metavar="N",
         help="leave out entries with less signal: severity, text and numbers, from 0 to 1",
     )
@@ -171,7 +170,7 @@ def _add_find(find: _Parser) -> None:
     )
     complete_with(query, nothing)
     find.add_argument("--regex", action="store_true", help="the query is a regular expression")
-    limit = find.add_argument("--limit", type=_count, metavar="N", help="print N hits at most")
+    limit = find.add_argument("--limit", type=count, metavar="N", help="print N hits at most")
     complete_with(limit, nothing)
 
 
@@ -204,7 +203,7 @@ def _add_search(search: _Parser) -> None:
         choices=("convex", "rrf"),
         help="sum of scores (convex, the default), or of ranks",
     )
-    limit = search.add_argument("--limit", type=_count, metavar="N", help="print N hits at most")
+    limit = search.add_argument("--limit", type=count, metavar="N", help="print N hits at most")
     complete_with(limit, nothing)
 
 
@@ -247,24 +246,11 @@ def _saved(**asked: Any) -> Any:
     return saved(**asked)
 
 
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1, not {text!r}")
-    return int(text)
-
-
-def _signal(text: str) -> int:
-    """A signal in hundredths."""
-    if not _NUMBER.fullmatch(text) or float(text) > 1:
-        raise argparse.ArgumentTypeError(f"must be a number from 0 to 1, not {text!r}")
-    return round(float(text) * 100)
-
-
 def _weights(text: str) -> dict[str, float]:
     weights = {}
     for part in text.split(","):
         ranker, _, weight = part.partition("=")
-        if ranker not in _RANKERS or not _NUMBER.fullmatch(weight):
+        if ranker not in _RANKERS or not NUMBER.fullmatch(weight):
             raise argparse.ArgumentTypeError(
                 f"must be like bm25=1,static=0.4,neural=1, not {text!r}"
             )

@@ -1,4 +1,4 @@
-"""The arguments of the verbs for repositories of agmem's and stores like them."""
+"""The arguments of the verbs for the memories of agents: agmem's, aethergraph's, any."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import argparse
 from collections.abc import Mapping
 
 from tau_browser.cli.completers import complete_with, nothing, references
+from tau_browser.cli.numbers import count, signal_of
 
 VERBS = {
+    "distill": "make a digest of the last turns, or of what one tool or run did",
     "verify": "tell whether what a store holds is what was written",
 }
 
@@ -15,6 +17,7 @@ VERBS = {
 def add(verbs: Mapping[str, argparse.ArgumentParser]) -> None:
     """Give each of the verbs its arguments."""
     _add_verify(verbs["verify"])
+    _add_distill(verbs["distill"])
 
 
 def _add_verify(verify: argparse.ArgumentParser) -> None:
@@ -24,3 +27,42 @@ def _add_verify(verify: argparse.ArgumentParser) -> None:
         "--anchor", metavar="HASH", help="an anchor of an earlier report, which must still hold"
     )
     complete_with(anchor, nothing)
+
+
+def _add_distill(distill: argparse.ArgumentParser) -> None:
+    ref = distill.add_argument("ref", metavar="REF", help="a session: its path or its id")
+    complete_with(ref, references)
+    what = distill.add_mutually_exclusive_group()
+    turns = what.add_argument(
+        "--turns", type=count, metavar="N", help="the last N turns (10, unless told otherwise)"
+    )
+    tool = what.add_argument("--tool", metavar="NAME", help="what this tool was asked and gave")
+    under = distill.add_argument(
+        "--under", metavar="ENTRY", help="only what hangs below this entry, such as a run"
+    )
+    at = distill.add_argument("--at", metavar="ENTRY", help="as of this entry")
+    signal = distill.add_argument(
+        "--min-signal", type=signal_of, metavar="N", help="leave out entries with less signal"
+    )
+    most = distill.add_argument(
+        "--max-characters",
+        dest="most",
+        type=count,
+        default=20_000,
+        metavar="N",
+        help="of all lines together; the newest stay (20000)",
+    )
+    distill.add_argument(
+        "--with-digests", action="store_true", help="take digests and compactions as sources, too"
+    )
+    distill.add_argument(
+        "--no-redact", dest="redact", action="store_false", help="do not hide secrets"
+    )
+    output = distill.add_argument(
+        "-o", "--output", metavar="FILE", help="write it to FILE: JSON if that ends so, or Markdown"
+    )
+    distill.add_argument(
+        "--dry-run", action="store_true", help="with --output: show what would be written"
+    )
+    for argument in (turns, tool, under, at, signal, most, output):
+        complete_with(argument, nothing)

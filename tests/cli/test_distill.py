@@ -1,0 +1,52 @@
+"""`tau-browse distill`."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+from tests.cli.conftest import Run
+from tests.conftest import DATA
+
+TAU = DATA / "tau" / "03-compaction.jsonl"
+RUN = [
+    "--store",
+    "aethergraph",
+    "--session-dir",
+    DATA / "aethergraph" / "a1-root",
+    "run-20260303-2",
+]
+
+
+def test_prints_the_last_turns(run: Run) -> None:
+    result = run("distill", TAU, "--turns", "1")
+    assert result.code == 0
+    assert result.out.splitlines()[0].startswith("User: What did we decide?")
+    assert "covers 2 of" in result.out
+
+
+def test_prints_json_of_a_tool(run: Run) -> None:
+    found = run("distill", *RUN, "--tool", "tool.fetch", "--json").json
+    assert found["kind"] == "episode" and len(found["sources"]) == 3
+    assert found["sources"][0]["event"] == found["sources"][0]["entry"]
+    assert found["coverage"]["used"] == 3
+    assert found["metrics"]["latency_ms"] == {"last": 600.0, "sum": 30612.0, "count": 2}
+
+
+def test_writes_a_file_for_its_owner_and_takes_it_back(run: Run, tmp_path: Path) -> None:
+    target = tmp_path / "digest.md"
+    planned = run("distill", TAU, "-o", target, "--dry-run", "--json").json
+    assert planned["change"] is None and not target.exists()
+    made = run("distill", TAU, "-o", target, "--json").json
+    assert target.read_text().startswith("# Rolling digest of")
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    assert run("distill", TAU, "-o", target).code == 2
+    assert run("undo", made["change"]).code == 0 and not target.exists()
+    assert run("distill", TAU, "-o", tmp_path / "digest.json").code == 0
+    assert json.loads((tmp_path / "digest.json").read_bytes())["kind"] == "rolling"
+
+
+def test_nothing_found_is_said(run: Run) -> None:
+    result = run("distill", TAU, "--tool", "none")
+    assert result.code == 1 and "nothing to distill" in result.err
