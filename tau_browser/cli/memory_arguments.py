@@ -11,6 +11,7 @@ from tau_browser.cli.numbers import count, signal_of
 VERBS = {
     "distill": "make a digest of the last turns, or of what one tool or run did",
     "verify": "tell whether what a store holds is what was written",
+    "observe": "keep the tool calls of live sessions in an agmem repository",
 }
 
 
@@ -18,6 +19,7 @@ def add(verbs: Mapping[str, argparse.ArgumentParser]) -> None:
     """Give each of the verbs its arguments."""
     _add_verify(verbs["verify"])
     _add_distill(verbs["distill"])
+    _add_observe(verbs["observe"])
 
 
 def _add_verify(verify: argparse.ArgumentParser) -> None:
@@ -66,3 +68,45 @@ def _add_distill(distill: argparse.ArgumentParser) -> None:
     )
     for argument in (turns, tool, under, at, signal, most, output):
         complete_with(argument, nothing)
+
+
+def _add_observe(observe: argparse.ArgumentParser) -> None:
+    ref = observe.add_argument("ref", help="a session, or a folder: all in it, now and later")
+    into = observe.add_argument(
+        "--into",
+        metavar="REPO",
+        required=True,
+        help="the repository; made where there is none yet",
+    )
+    for argument in (ref, into):
+        complete_with(argument, references)
+    observe.add_argument("--once", action="store_true", help="take what is there, and end")
+    numbers = (
+        ("--every", 1.0, "look again every S seconds"),
+        ("--interval", 300.0, "commit after S seconds at the latest"),
+    )
+    for name, default, does in numbers:
+        option = observe.add_argument(
+            name, type=_seconds, default=default, metavar="S", help=f"{does} ({default:g})"
+        )
+        complete_with(option, nothing)
+    batch = observe.add_argument(
+        "--batch", type=_count, default=50, metavar="N", help="commit N calls at once (50)"
+    )
+    complete_with(batch, nothing)
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.05 <= value <= 86_400:
+        raise argparse.ArgumentTypeError(f"must be seconds from 0.05 to 86400, not {text!r}")
+    return value
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 100_000:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1, not {text!r}")
+    return int(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from dataclasses import dataclass, field
@@ -234,6 +235,9 @@ def _value(text: str) -> Any:
 
 
 def _scalar(text: str) -> str:
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
-        return text[1:-1]
-    return text
+    if len(text) < 2 or text[0] != text[-1] or text[0] not in "\"'":
+        return text
+    if text[0] == '"':
+        with contextlib.suppress(ValueError):
+            return str(json.loads(text))
+    return text[1:-1]
