@@ -110,8 +110,8 @@ def _references(plan: Plan, signs: Signs) -> Iterator[Line]:
 def _leaving(plan: Plan) -> Iterator[Line]:
     if not plan.leaving:
         return
-    what = {Verb.FOLD: "leave the context", Verb.FORK: "not copied"}.get(plan.verb, "go")
+    what = {Verb.FOLD: "out of the context", Verb.FORK: "not copied"}.get(plan.verb, "gone")
     yield Line("")
-    yield Line(f"{counted(len(plan.leaving), 'entry')} {what}", Tone.STRONG)
+    yield Line(f"{what}: {counted(len(plan.leaving), 'entry')}", Tone.STRONG)
     for item in plan.leaving:
         yield Line(f"  {safe_line(item.id)}  {item.says}", Tone.QUIET)

@@ -81,6 +81,9 @@ class Prompt(Horizontal):
 
     def action_accept(self) -> None:
         self.screen.set_focus(None)
+        self._input.call_later(self._accept)  # after the letters that are still on their way to it
+
+    def _accept(self) -> None:
         self.post_message(self.Accepted(self, self._input.value))
 
     def action_leave(self) -> None:

@@ -60,7 +60,7 @@ async def test_a_fork_is_shown_then_made_then_opened(session: Path) -> None:
         await press(pilot, "f")
         shown = text(app)
         assert "fork s1 at a2" in shown and "τ goes on at a2" in shown
-        assert "3 entries not copied" in shown
+        assert "not copied: 3 entries" in shown
         assert files(session) == [session]
         await press(pilot, "enter")
         (made,) = set(files(session)) - {session}
@@ -118,7 +118,7 @@ async def test_fold_is_the_third_choice(session: Path) -> None:
         await settle(pilot)
         await go_to(pilot, "u2")
         await press(pilot, "x", "3")
-        assert "5 entries leave the context" in text(app)
+        assert "out of the context: 5 entries" in text(app)
         await press(pilot, "enter")
         assert load(session).kind(8) == "elide"
 

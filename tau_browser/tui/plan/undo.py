@@ -83,7 +83,7 @@ class UndoScreen(Screen[Change | None]):
     def on_rows_view_moved(self) -> None:
         if known := self._view.chosen:
             why = f"cannot be taken back: {known.obstacle}" if known.obstacle else "can be undone"
-            self._why.show(safe_line(f"{known.change.path} · {why}"))
+            self._why.show(safe_line(f"{why} · {known.change.path}"))
 
     def on_rows_view_chosen(self, event: RowsView.Chosen) -> None:
         known = self._view.chosen
