@@ -9,6 +9,8 @@ from tau_browser.cli.completers import complete_with, nothing, references
 from tau_browser.cli.numbers import count, signal_of
 
 VERBS = {
+    "snapshot": "write a corpus with hashes of all its files, to be kept and verified",
+    "compact": "write a corpus anew, without what is in it twice",
     "distill": "make a digest of the last turns, or of what one tool or run did",
     "verify": "tell whether what a store holds is what was written",
     "observe": "keep the tool calls of live sessions in an agmem repository",
@@ -19,6 +21,8 @@ def add(verbs: Mapping[str, argparse.ArgumentParser]) -> None:
     """Give each of the verbs its arguments."""
     _add_verify(verbs["verify"])
     _add_distill(verbs["distill"])
+    _add_corpus(verbs["snapshot"])
+    _add_corpus(verbs["compact"])
     _add_observe(verbs["observe"])
 
 
@@ -110,3 +114,10 @@ def _count(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= 100_000:
         raise argparse.ArgumentTypeError(f"must be a whole number from 1, not {text!r}")
     return int(text)
+
+
+def _add_corpus(corpus: argparse.ArgumentParser) -> None:
+    ref = corpus.add_argument("ref", metavar="REF", help="a corpus: its path or its id")
+    complete_with(ref, references)
+    corpus.add_argument("-o", "--output", metavar="FOLDER", required=True, help="a new folder")
+    corpus.add_argument("--dry-run", action="store_true", help="only tell what would be written")

@@ -69,6 +69,10 @@ class Links:
                 reason = "a digest whose event is missing"
                 self._nodes.note(None, reason, stored.spot, Severity.DAMAGE)
 
+    def sources(self, event: Event) -> list[str]:
+        """The ids of what a digest was made of; [] for other events."""
+        return self._sources.get(event.entry, [])
+
     def told(self, event: Event) -> Json:
         """The links of an event, as its record tells them; {} for most."""
         name = event.entry

@@ -28,7 +28,9 @@ from tau_browser.stores.store import Capability, Listed, Place, StoreError, Unre
 from tau_browser.stores.translated import State, TranslatedSession, Translation
 
 if TYPE_CHECKING:
+    from tau_browser.stores.aethergraph.parts import Parts
     from tau_browser.stores.catalog import Catalog
+    from tau_browser.stores.verdict import Report
 
 _PIECE = 1 << 20  # bytes of a translation that are handed on at once
 _WORKSPACE = "AETHERGRAPH_WORKSPACE"
@@ -126,6 +128,18 @@ class AethergraphStore:
         """A session by its path. Raises StoreError."""
         return TranslatedSession(_Origin(path), self._translations)
 
+    def verify(self, path: str, anchor: str = "") -> Report:
+        """The audit of a session or a corpus. Raises StoreError."""
+        from tau_browser.stores.aethergraph.corpora import read_corpus
+        from tau_browser.stores.aethergraph.verifying import verify_corpus, verify_session
+
+        address = address_of(path)
+        _state(address)  # which says so if there is no such session
+        if address.kind is Kind.CORPUS:
+            corpus = read_corpus(address.root, address.name)
+            return verify_corpus(path, address.root, corpus, anchor)
+        return verify_session(path, _parts(address))
+
     def remember(self) -> None:
         """Keep what was looked into, for the next run."""
         self._catalog.save()
@@ -158,13 +172,17 @@ def _lines(address: Address) -> Iterator[bytes]:
     from tau_browser.stores.aethergraph.corpora import read_corpus
     from tau_browser.stores.aethergraph.corpus_hierarchy import CorpusHierarchy
     from tau_browser.stores.aethergraph.hierarchy import Hierarchy
+
+    if address.kind is Kind.CORPUS:
+        return CorpusHierarchy(address.root, read_corpus(address.root, address.name)).lines()
+    return Hierarchy(_parts(address)).lines()
+
+
+def _parts(address: Address) -> Parts:
     from tau_browser.stores.aethergraph.parts import run_parts, session_parts, timeline_parts
 
-    root, name = address.root, address.name
-    if address.kind is Kind.CORPUS:
-        return CorpusHierarchy(root, read_corpus(root, name)).lines()
     read = {Kind.RUN: run_parts, Kind.TIMELINE: timeline_parts}.get(address.kind, session_parts)
-    return Hierarchy(read(root, name)).lines()
+    return read(address.root, address.name)
 
 
 def _state(address: Address) -> State:
