@@ -8,7 +8,16 @@ import tempfile
 from pathlib import Path
 from typing import NoReturn
 
-from tests.benchmarks import event_memory, formats, reading, recalls, screen, searching, starting
+from tests.benchmarks import (
+    event_memory,
+    formats,
+    memory_repository,
+    reading,
+    recalls,
+    screen,
+    searching,
+    starting,
+)
 from tests.benchmarks.sessions import chain, fan, forked, write_session
 from tests.benchmarks.table import Figure, print_table
 
@@ -41,6 +50,7 @@ def main() -> None:
         *reading.shape_figures({"50,000 deep": deep, "20,000 wide": wide}),
         *formats.figures(folder, min(entries, 200_000)),
         *event_memory.figures(min(entries, 200_000)),
+        *memory_repository.figures(min(entries, 200_000)),
         *asyncio.run(screen.figures(small, large)),
         *starting.figures(folder),
     ]

@@ -121,6 +121,7 @@ def test_what_was_looked_into_is_known_the_next_time(made: Made, tmp_path: Path)
 
 def test_declares_what_can_be_changed(made: Made) -> None:
     assert made.store.capabilities <= frozenset(Capability)
+    assert made.store.refresh_every > 0
 
 
 def test_nothing_there_is_an_empty_store(made: Made, tmp_path: Path) -> None:

@@ -186,8 +186,9 @@ class Beside:
     def _walk(self, folder: str) -> Iterator[str]:
         for where, folders, names in os.walk(folder):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
+            below = os.path.relpath(where, folder)
             for name in sorted(names):
-                yield os.path.relpath(os.path.join(where, name), folder)
+                yield name if below == "." else f"{below}/{name}"
 
     def _note(self, path: str, reason: str) -> None:
         problem = Problem(path, reason)

@@ -237,7 +237,7 @@ def _value(text: str) -> Any:
 def _scalar(text: str) -> str:
     if len(text) < 2 or text[0] != text[-1] or text[0] not in "\"'":
         return text
-    if text[0] == '"':
+    if text[0] == '"' and "\\" in text:
         with contextlib.suppress(ValueError):
             return str(json.loads(text))
     return text[1:-1]

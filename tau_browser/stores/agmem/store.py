@@ -26,6 +26,7 @@ class AgmemStore:
     """The repositories at or below some folders."""
 
     name = "agmem"
+    refresh_every = 5.0
     capabilities: frozenset[Capability] = frozenset()
 
     def __init__(self, roots: Sequence[str], cache_folder: Path | None = None) -> None:
