@@ -80,7 +80,7 @@ def _outline(plan: Plan, signs: Signs) -> Iterator[Line]:
         yield from _measures(plan.before, plan.after, signs)
     if plan.leaf:
         yield Line(f"τ goes on at {safe_line(plan.leaf.id)}", Tone.STRONG)
-        yield Line(f"  {plan.leaf.says}")
+        yield Line(f"  {plan.leaf.says}", Tone.QUIET)
     for remark in plan.remarks:
         yield Line(f"{signs.warning} {safe_line(remark)}", Tone.WARNING)
 
