@@ -94,17 +94,12 @@ class Following:
         """The words of each user's entry on the path to an entry."""
         return [words for user, words in self.users if self.is_below(place, user)]
 
-    def new_words(self, words: frozenset[str], call: int) -> frozenset[str]:
-        """Those of some words that nobody had said on the path to a call."""
+    def not_from_users(self, words: frozenset[str], call: int) -> frozenset[str]:
+        """Those of some words that no user had said on the path to a call."""
         left = set(words)
         for user, spoken in self.users:
             if self.is_below(call, user):
                 left.difference_update(spoken)
-        for said in self.said:
-            if not left:
-                break
-            if self.is_at_or_below(call, said.place):
-                left -= said.vocabulary
         return frozenset(left)
 
     def _below(self, place: int) -> list[Said]:

@@ -19,10 +19,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tau_browser.audit.citations import cited_ids, names_title
 from tau_browser.audit.following import Following
-from tau_browser.audit.quoting import quotations
+from tau_browser.audit.quoting import Proof, quotations
 from tau_browser.audit.recall import Evidence, Verdict
 from tau_browser.audit.said import Said, words_of
 from tau_browser.audit.shown import Shown
+from tau_browser.audit.spoken import Spoken
 from tau_browser.search.words import STOPWORDS
 
 _RARE = 3  # weight of shared rare words from which they count
@@ -40,11 +41,12 @@ def judge(
     reads: the call entry and the document of each read that did not fail.
     """
     found: list[list[Evidence]] = [[] for _ in shown]
+    spoken = Spoken(following)
     for part in (
-        _citations(following, shown),
+        _citations(spoken, following, shown),
         _openings(following, shown, reads),
-        quotations(following, shown),
-        _overlaps(following, shown),
+        quotations(spoken, following, shown),
+        _overlaps(spoken, following, shown),
     ):
         for at, evidence in part:
             same_kind = sum(one.verdict is evidence.verdict for one in found[at])
@@ -61,18 +63,17 @@ def verdict_of(following: Following, shown: Shown, evidence: Sequence[Evidence])
     return Verdict.UNUSED if following.is_answered(shown.result) else Verdict.UNKNOWN
 
 
-def _citations(following: Following, shown: Sequence[Shown]) -> Iterator[tuple[int, Evidence]]:
+def _citations(spoken: Spoken, following: Following, shown: Sequence[Shown]) -> Iterator[Proof]:
     of_document: dict[str, list[int]] = defaultdict(list)
     of_title: dict[str, list[int]] = defaultdict(list)
     for at, each in enumerate(shown):
         of_document[each.hit.document].append(at)
         of_title[each.hit.title].append(at)
-    everything = "\0".join(passage.text for said in following.said for passage in said.passages)
     titles = [
         title
         for title, hits in of_title.items()
         if title not in ("", _UNTITLED)
-        and title in everything
+        and spoken.may_hold(words_of(title))
         and len({shown[at].document for at in hits}) == 1
     ]
     for said in following.said:
@@ -103,14 +104,14 @@ def _is_named_before(following: Following, shown: Shown, said: Said) -> bool:
 
 def _openings(
     following: Following, shown: Sequence[Shown], reads: Sequence[tuple[int, str]]
-) -> Iterator[tuple[int, Evidence]]:
+) -> Iterator[Proof]:
     for place, document in reads:
         for at, each in enumerate(shown):
             if each.hit.document == document and following.is_below(place, each.result):
                 yield at, Evidence(Verdict.OPENED, place, "arguments", (document,))
 
 
-def _overlaps(following: Following, shown: Sequence[Shown]) -> Iterator[tuple[int, Evidence]]:
+def _overlaps(spoken: Spoken, following: Following, shown: Sequence[Shown]) -> Iterator[Proof]:
     by_result: dict[int, list[int]] = defaultdict(list)
     for at, each in enumerate(shown):
         by_result[each.result].append(at)
@@ -128,7 +129,11 @@ def _overlaps(following: Following, shown: Sequence[Shown]) -> Iterator[tuple[in
             terms = terms.difference(*elsewhere)
             if _weight(terms) < _RARE:
                 continue
-            terms = following.new_words(terms, hit.call)
+            terms = frozenset(
+                term
+                for term in following.not_from_users(terms, hit.call)
+                if not spoken.was_said(term, hit.call)
+            )
             for said in answers:
                 if _weight(shared := terms & said.vocabulary) >= _RARE:
                     part = _part_with(said, shared)

@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tau_browser.model.columns import Int64s
+from tau_browser.audit.said import BYTE_WORDS, words_of
+from tau_browser.model.columns import Bools, Int64s
 
 SEED = 4
 """Words of the shortest run that is found."""
@@ -23,6 +24,8 @@ SEED = 4
 _MOST_PLACES = 64
 """A gram that occurs more often on one side is left out."""
 
+_END = b"\x01"  # stands after each text; no word is spelled so
+_SIEVE = 1 << 16  # numbers that most of what is not sought falls through
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 _UInt64s = npt.NDArray[np.uint64]
 
@@ -39,21 +42,37 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True)
 class Words:
-    """Texts as words, one after the other. text: number of the text of each word · first: where
-    each text starts · grams: one number per word, of it and those after it."""
+    """Texts as words, one after the other, with an end after each. text: number of the text of
+    each word · first: where each text starts · numbers: one per word, the same for the same."""
 
-    texts: Sequence[Sequence[str]]
+    words: Sequence[bytes]
     text: Int64s
     first: Int64s
-    grams: _UInt64s
+    numbers: _UInt64s
+
+    def of(self, text: int, at: int, count: int) -> list[str]:
+        """Some words of a text."""
+        start = int(self.first[text]) + at
+        return [spell(word) for word in self.words[start : start + count]]
 
     def holders(self, text: int, at: int, count: int) -> list[set[int]]:
         """For each of `count` grams of a text, from word `at` on: the texts that hold it."""
         start = int(self.first[text]) + at
-        order, ordered = self.sorted_grams
         grams = self.grams[start : start + count]
-        bounds = (np.searchsorted(ordered, grams, side).tolist() for side in ("left", "right"))
-        return [set(self.text[order[low:high]].tolist()) for low, high in zip(*bounds, strict=True)]
+        return [set(self.text[np.flatnonzero(self.grams == gram)].tolist()) for gram in grams]
+
+    def texts_with(self, word: str) -> set[int]:
+        """The texts that hold a word."""
+        return set(self.text[np.flatnonzero(self.numbers == _number(word))].tolist())
+
+    def may_hold(self, words: Sequence[str]) -> bool:
+        """False where one of some words surely is in none of the texts."""
+        return all(self._sieve[int(_number(word)) % _SIEVE] for word in words)
+
+    @cached_property
+    def grams(self) -> _UInt64s:
+        """One number per word, of it and those after it."""
+        return _grams(self.numbers)
 
     @cached_property
     def sorted_grams(self) -> tuple[Int64s, _UInt64s]:
@@ -61,18 +80,37 @@ class Words:
         order = np.argsort(self.grams, kind="stable")
         return order, self.grams[order]
 
+    @cached_property
+    def _sieve(self) -> Bools:
+        return _sieve_of(self.numbers)
 
-def words_in(texts: Sequence[Sequence[str]], side: int) -> Words:
+
+def words_in(texts: Sequence[str], side: int) -> Words:
     """Texts made ready. side: 1 or 2, for what is to be compared with each other."""
-    lengths = np.array([len(text) + 1 for text in texts], np.int64)
-    first = np.cumsum(lengths) - lengths
-    text = np.repeat(np.arange(len(texts), dtype=np.int64), lengths)
-    return Words(texts, text, first, _grams(_numbers(texts, side)))
+    pieces = [
+        text.encode("ascii") if text.isascii() else _joined(text)  # each its fastest way
+        for text in texts
+    ]
+    end = b" " + _END + b" "
+    words = end.join([*(piece.translate(BYTE_WORDS) for piece in pieces), b""]).split()
+    numbers = np.fromiter(map(hash, words), np.int64, len(words)).view(np.uint64)
+    ends = np.flatnonzero(numbers == _number(_END))
+    ends = ends[[words[at] == _END for at in ends.tolist()]]
+    first = np.concatenate([[0], ends[:-1] + 1]) if len(ends) else np.empty(0, np.int64)
+    lengths = ends - first + 1
+    text = np.repeat(np.arange(len(ends), dtype=np.int64), lengths)
+    numbers[ends] = np.arange(len(ends), dtype=np.uint64) * np.uint64(2) + np.uint64(side)
+    return Words(words, text, first.astype(np.int64), numbers)
 
 
-def shared_runs(one: Words, other: Words) -> list[Run]:
-    """All longest runs of at least `SEED` words that a text of one side shares with a text of the
-    other, in order of the first side."""
+def spell(word: bytes) -> str:
+    """A word as text."""
+    return word.decode("utf-8", "surrogatepass")
+
+
+def shared_runs(one: Words, other: Words, least: int = SEED) -> list[Run]:
+    """All longest runs of at least `least` words (not less than `SEED`) that a text of one side
+    shares with a text of the other, in order of the first side."""
     at, start = _pairs(one.grams, *other.sorted_grams)
     if not len(at):
         return []
@@ -82,6 +120,8 @@ def shared_runs(one: Words, other: Words) -> list[Run]:
     breaks = np.flatnonzero((np.diff(at) != 1) | (np.diff(diagonal) != 0)) + 1
     heads = np.concatenate([[0], breaks])
     lengths = np.diff(np.concatenate([heads, [len(at)]])) + SEED - 1
+    long = np.flatnonzero(lengths >= least)
+    heads, lengths = heads[long], lengths[long]
     ones, others = one.text[at[heads]], other.text[start[heads]]
     found = zip(
         ones.tolist(),
@@ -89,23 +129,25 @@ def shared_runs(one: Words, other: Words) -> list[Run]:
         others.tolist(),
         (start[heads] - other.first[others]).tolist(),
         lengths.tolist(),
+        at[heads].tolist(),
+        start[heads].tolist(),
         strict=True,
     )
-    return sorted(Run(*each) for each in found if _is_real(one, other, *each))
+    return sorted(
+        Run(*run)
+        for *run, here, there in found
+        # the words are the same, and not only their numbers
+        if one.words[here : here + run[4]] == other.words[there : there + run[4]]
+    )
 
 
-def _is_real(one: Words, other: Words, text: int, at: int, twin: int, start: int, n: int) -> bool:
-    """Whether the words are the same, and not only their numbers."""
-    return one.texts[text][at : at + n] == other.texts[twin][start : start + n]
+def _joined(text: str) -> bytes:
+    return " ".join(words_of(text)).encode("utf-8", "surrogatepass")
 
 
-def _numbers(texts: Sequence[Sequence[str]], side: int) -> _UInt64s:
-    """The words of all texts as numbers; what stands after each text is a number of its own."""
-    numbers: list[int] = []
-    for at, text in enumerate(texts):
-        numbers += map(hash, text)
-        numbers.append(hash((side, at)))
-    return np.array(numbers, np.int64).view(np.uint64)
+def _number(word: str | bytes) -> np.uint64:
+    spelled = word if isinstance(word, bytes) else word.encode("utf-8", "surrogatepass")
+    return np.int64(hash(spelled)).view(np.uint64)
 
 
 def _grams(numbers: _UInt64s) -> _UInt64s:
@@ -117,15 +159,24 @@ def _grams(numbers: _UInt64s) -> _UInt64s:
     return grams
 
 
+def _sieve_of(numbers: _UInt64s) -> Bools:
+    sieve = np.zeros(_SIEVE, np.bool_)
+    sieve[(numbers % np.uint64(_SIEVE)).astype(np.intp)] = True
+    return sieve
+
+
 def _pairs(one: _UInt64s, order: Int64s, ordered: _UInt64s) -> tuple[Int64s, Int64s]:
     """Where the same gram stands on both sides: all pairs of places."""
-    left, right = np.searchsorted(ordered, one, "left"), np.searchsorted(ordered, one, "right")
+    sieve = _sieve_of(ordered)
+    likely = np.flatnonzero(sieve[(one % np.uint64(_SIEVE)).astype(np.intp)])
+    sought = one[likely]
+    left, right = (np.searchsorted(ordered, sought, side) for side in ("left", "right"))
     count = right - left
     found = np.flatnonzero((count > 0) & (count <= _MOST_PLACES))
     if len(found):
-        _, inverse, often = np.unique(one[found], return_inverse=True, return_counts=True)
+        _, inverse, often = np.unique(sought[found], return_inverse=True, return_counts=True)
         found = found[often[inverse] <= _MOST_PLACES]
-    count, left = count[found], left[found]
-    at = np.repeat(found, count)
+    count, left, places = count[found], left[found], likely[found]
+    at = np.repeat(places, count)
     within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
     return at.astype(np.int64), order[np.repeat(left, count) + within].astype(np.int64)

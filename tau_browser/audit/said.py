@@ -20,6 +20,8 @@ from tau_browser.search.folding import fold_case
 
 # A character of a script without spaces is a word of its own: runs of them are compared as well.
 _ASCII_WORDS = {code: chr(code).lower() if chr(code).isalnum() else " " for code in range(128)}
+BYTE_WORDS = bytes(ord(_ASCII_WORDS.get(code, chr(code))) for code in range(256))
+"""For bytes.translate: what is not of a word in ASCII becomes blank, the rest lower case."""
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]|[^\W_]+")
 
 

@@ -1,7 +1,7 @@
 """Which session files may hold a call of a memory's tool, judged by their bytes alone.
 
-Sound, never exact: a file without any of the words that the table of tools asks for, in any case,
-and without an escape that could spell a letter of them, holds no such call.
+Sound, never exact: a file in which none of the needles of the table of tools fits, and without an
+escape that could spell a letter of them, holds no such call.
 """
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ _OPTIONS = (
 _SPELLED_OTHERWISE = r"\\u00[2-7]"
 _MOST_ARGUMENTS = 1 << 18  # bytes of paths for one process
 _CHUNK = 1 << 20
+_LONGEST = 1 << 10  # bytes of what a needle fits
 
 
 def may_recall(paths: Sequence[str], tools: ToolTable) -> set[str]:
     """Those of some files that must be looked into. Files that cannot be read are among them:
     whoever reads them says why."""
-    words = tools.literals
-    if not words:
+    needles = tools.needles
+    if not needles:
         return set(paths)
     program = ripgrep()
     if program is None:
-        return {path for path in paths if _holds(path, words)}
-    pattern = "|".join([*map(re.escape, words), _SPELLED_OTHERWISE])
+        return {path for path in paths if _holds(path, needles)}
+    pattern = "|".join([*needles, _SPELLED_OTHERWISE])
     found = {path for chunk in _chunks(paths) for path in _found(program, pattern, chunk)}
     return found | {path for path in paths if not os.access(path, os.R_OK)}
 
@@ -45,16 +46,15 @@ def _found(program: str, pattern: str, paths: Sequence[str]) -> Iterator[str]:
     yield from map(os.fsdecode, filter(None, run.stdout.split(b"\0")))
 
 
-def _holds(path: str, words: Sequence[str]) -> bool:
-    pattern = re.compile("|".join([*map(re.escape, words), _SPELLED_OTHERWISE]).encode(), re.I)
-    longest = max(map(len, words)) + len(_SPELLED_OTHERWISE)
+def _holds(path: str, needles: Sequence[str]) -> bool:
+    pattern = re.compile("|".join([*needles, _SPELLED_OTHERWISE]).encode(), re.IGNORECASE)
     tail = b""
     try:
         with open(path, "rb", buffering=0) as file:
             while data := file.read(_CHUNK):
                 if pattern.search(tail + data):
                     return True
-                tail = data[-longest:]
+                tail = data[-_LONGEST:]
     except OSError:
         return True
     return False

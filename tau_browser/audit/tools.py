@@ -138,12 +138,16 @@ class ToolTable:
         return None if action is None else Asked(MemoryTool(FILES, action, True), name, given)
 
     @property
-    def literals(self) -> list[str]:
-        """Words in lower case one of which is in the bytes of every call that `asked` knows; none
-        where a pattern is too wild to tell."""
-        patterns = [pattern for pattern, _, _ in self.tools] + [*self.folders, _COMMANDED]
-        found = {_literal(pattern) for pattern in patterns}
-        return [] if "" in found else _needed(found)
+    def needles(self) -> list[str]:
+        """Regular expressions, to be taken in any case, of which one fits in the bytes of every
+        call that `asked` knows, as long as no letter is escaped; none where a pattern is too wild
+        to tell. A tool's name is a string without blanks, a path has a slash or stands alone."""
+        names = {_literal(pattern) for pattern, _, _ in self.tools} | {_COMMANDED}
+        folders = {_folder_needle(folder) for folder in self.folders}
+        if "" in names | folders:
+            return []
+        named = "|".join(map(re.escape, _needed(names)))
+        return [rf'(?:{named})[\w.:/\\-]*"', *sorted(folders)]
 
     def _named(self, name: str) -> tuple[MemoryTool | None, str]:
         """The memory's tool of this name, if a pattern fits; and the name without its server."""
@@ -169,8 +173,10 @@ class ToolTable:
             return None
         if not self._may_be_in_memory(command) or not _SHELL_READS.search(command):
             return None
-        is_in_memory = any(map(self._is_in_memory, _SHELL_GAPS.split(command)))
-        return Action.SEARCH if is_in_memory else None
+        # a word alone is what is looked for, more likely than where
+        words = _SHELL_GAPS.split(command)
+        in_memory = (self._is_in_memory(word) for word in words if "/" in word or "." in word)
+        return Action.SEARCH if any(in_memory) else None
 
     def _is_in_memory(self, path: str) -> bool:
         if not self._may_be_in_memory(path):
@@ -206,6 +212,15 @@ def _spelled(path: str) -> str:
 def _bare(name: str) -> str:
     """A name without the server before it: mcp__notes__memory_search, notes.memory_search."""
     return _PREFIX.sub("", _folded(name))
+
+
+def _folder_needle(pattern: str) -> str:
+    """What is in every path that fits a pattern; "" if that may be anything."""
+    piece = max(_WILD.split(pattern), key=len)
+    core = re.escape(piece.strip("/"))
+    if core and piece[:1] == piece[-1:] == "/":  # a folder: what is in it, what it is in, or alone
+        return rf'[/\\]{core}|{core}[/\\]|"{core}"'
+    return core
 
 
 def _needed(words: set[str]) -> list[str]:

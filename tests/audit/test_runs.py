@@ -5,10 +5,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tau_browser.audit.runs import SEED, Run, shared_runs, words_in
+from tau_browser.audit.runs import SEED, Run, Words, shared_runs, words_in
+from tau_browser.audit.said import words_of
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "e", "f"]), max_size=25)
 TEXTS = st.lists(WORDS, max_size=4)
+
+
+def ready(texts: list[list[str]], side: int) -> Words:
+    return words_in([" ".join(text) for text in texts], side)
 
 
 def naive(one: list[list[str]], other: list[list[str]]) -> list[Run]:
@@ -29,17 +34,17 @@ def naive(one: list[list[str]], other: list[list[str]]) -> list[Run]:
 
 @given(TEXTS, TEXTS)
 def test_all_longest_runs_are_found(one: list[list[str]], other: list[list[str]]) -> None:
-    assert shared_runs(words_in(one, 1), words_in(other, 2)) == naive(one, other)
+    assert shared_runs(ready(one, 1), ready(other, 2)) == naive(one, other)
 
 
 def test_words_that_are_everywhere_are_left_out() -> None:
     many = [["x"] * 5000]
-    assert shared_runs(words_in(many, 1), words_in(many, 2)) == []
+    assert shared_runs(ready(many, 1), ready(many, 2)) == []
 
 
 @given(TEXTS)
 def test_texts_that_hold_the_grams_of_another(texts: list[list[str]]) -> None:
-    words = words_in(texts, 1)
+    words = ready(texts, 1)
     for text, some in enumerate(texts):
         grams = [tuple(some[at : at + SEED]) for at in range(len(some) - SEED + 1)]
         assert words.holders(text, 0, len(grams)) == [
@@ -50,3 +55,13 @@ def test_texts_that_hold_the_grams_of_another(texts: list[list[str]]) -> None:
             }
             for gram in grams
         ]
+
+
+@given(st.lists(st.text(st.sampled_from("aBß会İ \x00\x01\n-_'9\ud800"), max_size=12), max_size=5))
+def test_words_are_those_of_the_texts(texts: list[str]) -> None:
+    words = words_in(texts, 1)
+    wanted = [words_of(text) for text in texts]
+    assert [words.of(at, 0, len(each)) for at, each in enumerate(wanted)] == wanted
+    for word in {word for each in wanted for word in each}:
+        assert words.texts_with(word) == {at for at, each in enumerate(wanted) if word in each}
+        assert words.may_hold([word])

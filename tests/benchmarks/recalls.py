@@ -139,7 +139,7 @@ def _lines(session: int, texts: list[str], recalls: int) -> Iterator[str]:
     header = {"type": "session", "version": 1, "id": f"{session:032x}", "cwd": f"/p{session % 20}"}
     yield json.dumps(header | {"timestamp": "2026-11-01T00:00:00.000Z", "parent": None}) + "\n"
     rng = random.Random(session)
-    words = [word for text in texts for word in text.split() if word.isascii()]
+    words = [word for text in texts for word in text.split() if word.isascii() and word.isalpha()]
     every = _IN_A_SESSION // recalls // 10 * 10 if recalls else 0
     above, call, name, use = None, "", "", ""
     for number, text in enumerate(texts):

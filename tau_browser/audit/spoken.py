@@ -1,0 +1,73 @@
+"""All that the model said, as words: where which of them stand, and since when."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from tau_browser.audit.following import Following
+from tau_browser.audit.runs import SEED, Run, shared_runs, words_in
+from tau_browser.audit.said import Said
+
+_MOST_STARTS = 16  # of the words of a run, from which it is asked whether the model had said them
+
+
+class Spoken:
+    """The passages that the model said, one after the other."""
+
+    def __init__(self, following: Following) -> None:
+        self._following = following
+        self._passages = [(said, at) for said in following.said for at in range(len(said.passages))]
+        self._texts = [said.passages[at].text for said, at in self._passages]
+        self._words = words_in(self._texts, 1)
+
+    def said(self, passage: int) -> Said:
+        """The entry of a passage."""
+        return self._passages[passage][0]
+
+    def runs(self, texts: Sequence[str], least: int) -> list[Run]:
+        """The runs of words that the passages share with some texts."""
+        return shared_runs(self._words, words_in(texts, 2), least)
+
+    def runs_of_users(self, passages: Sequence[int]) -> dict[int, list[Run]]:
+        """By passage: the runs that it shares with what a user had said before."""
+        found: dict[int, list[Run]] = defaultdict(list)
+        if not passages:
+            return found
+        users = self._following.users
+        some = words_in([self._texts[passage] for passage in passages], 1)
+        texts = words_in([" ".join(words) for _, words in users], 2)
+        for run in shared_runs(some, texts):
+            passage = passages[run.one]
+            if self._following.is_below(self.said(passage).place, users[run.other][0]):
+                found[passage].append(run)
+        return found
+
+    def quotation(self, run: Run) -> tuple[str, tuple[str, ...]]:
+        """The part of an entry that a run stands in, and its words."""
+        said, at = self._passages[run.one]
+        return said.passages[at].part, tuple(self._words.of(run.one, run.at, run.length))
+
+    def weight(self, run: Run) -> float:
+        """The words of a run. Single signs, such as those of scripts without spaces, are half."""
+        words = self._words.of(run.one, run.at, run.length)
+        return len(words) - sum(len(word) == 1 for word in words) / 2
+
+    def share_before(self, run: Run, call: int) -> float:
+        """How much of a run the model itself had said by the time of a call."""
+        count = min(run.length - SEED + 1, _MOST_STARTS)
+        holders = self._words.holders(run.one, run.at, count)
+        return sum(self._is_before(passages, call) for passages in holders) / count
+
+    def was_said(self, word: str, call: int) -> bool:
+        """Whether the model had said a word by the time of a call, or in it."""
+        return self._is_before(self._words.texts_with(word), call)
+
+    def may_hold(self, words: Sequence[str]) -> bool:
+        """False where one of some words was surely never said."""
+        return self._words.may_hold(words)
+
+    def _is_before(self, passages: set[int], call: int) -> bool:
+        return any(
+            self._following.is_at_or_below(call, self.said(passage).place) for passage in passages
+        )
