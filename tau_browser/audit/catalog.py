@@ -19,7 +19,7 @@ import msgspec
 from tau_browser.audit.recall import SessionAudit
 from tau_browser.audit.tools import ToolTable
 
-_VERSION = 1
+_VERSION = 2
 """Of the stored form and of the rules that lead to verdicts: a change of either is a new one."""
 
 Identity = tuple[int, ...]

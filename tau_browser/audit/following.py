@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from tau_browser.audit.said import Said, words_of
+from tau_browser.audit.runs import Words, words_in
+from tau_browser.audit.said import Said
 from tau_browser.model.columns import Int32s
 from tau_browser.model.context import ANCHORS, fold_at
 from tau_browser.model.session import Session
@@ -76,10 +77,15 @@ class Following:
         return found
 
     @cached_property
-    def users(self) -> list[tuple[int, list[str]]]:
-        """What the users said: place and words of each entry, in file order."""
+    def users(self) -> list[tuple[int, str]]:
+        """What the users said: place and text of each entry, in file order."""
         places = np.flatnonzero(self._session.is_user).tolist()
-        return [(place, words_of(self._session.text(place))) for place in places]
+        return [(place, self._session.text(place)) for place in places]
+
+    @cached_property
+    def user_words(self) -> Words:
+        """The texts of the users as words."""
+        return words_in([text for _, text in self.users], 2)
 
     @cached_property
     def _user_positions(self) -> list[int]:
@@ -90,17 +96,14 @@ class Following:
         order: list[int] = self._session.tree.order.tolist()
         return [self._end[order[at]] for at in self._user_positions]
 
-    def users_above(self, place: int) -> list[list[str]]:
-        """The words of each user's entry on the path to an entry."""
-        return [words for user, words in self.users if self.is_below(place, user)]
+    def users_above(self, place: int) -> list[str]:
+        """The text of each user's entry on the path to an entry."""
+        return [text for user, text in self.users if self.is_below(place, user)]
 
-    def not_from_users(self, words: frozenset[str], call: int) -> frozenset[str]:
-        """Those of some words that no user had said on the path to a call."""
-        left = set(words)
-        for user, spoken in self.users:
-            if self.is_below(call, user):
-                left.difference_update(spoken)
-        return frozenset(left)
+    def was_a_users(self, word: str, call: int) -> bool:
+        """Whether a user had said a word on the path to a call."""
+        texts = self.user_words.texts_with(word)
+        return any(self.is_below(call, self.users[text][0]) for text in texts)
 
     def _below(self, place: int) -> list[Said]:
         return self._between(self._position[place] + 1, self._end[place])

@@ -99,7 +99,8 @@ def _is_named_before(following: Following, shown: Shown, said: Said) -> bool:
     if shown.query.issuperset(title):
         return True
     wanted = " ".join(title)
-    return any(wanted in " ".join(words) for words in following.users_above(said.place))
+    above = following.users_above(said.place)
+    return any(wanted in " ".join(words_of(text)) for text in above)
 
 
 def _openings(
@@ -131,8 +132,8 @@ def _overlaps(spoken: Spoken, following: Following, shown: Sequence[Shown]) -> I
                 continue
             terms = frozenset(
                 term
-                for term in following.not_from_users(terms, hit.call)
-                if not spoken.was_said(term, hit.call)
+                for term in terms
+                if not following.was_a_users(term, hit.call) and not spoken.was_said(term, hit.call)
             )
             for said in answers:
                 if _weight(shared := terms & said.vocabulary) >= _RARE:

@@ -117,11 +117,11 @@ def _is_dated(shown: Shown) -> bool:
 def _is_on_same_subject(old: Shown, new: Shown) -> bool:
     """Whether two hits speak of the same, and the newer gives another value or says that
     something changed. A likeness of words, so a hint and no more."""
+    if not _titles_agree(old, new) or old.words == new.words:
+        return False
     one, other = (_subject(each) for each in (old, new))
     smaller = min(len(one), len(other))
-    if smaller < _FEWEST_WORDS or old.words == new.words:
-        return False
-    if not _titles_agree(old, new) or len(one & other) / smaller < _ALIKE:
+    if smaller < _FEWEST_WORDS or len(one & other) / smaller < _ALIKE:
         return False
     values_differ = bool(_values(old)) and bool(_values(new)) and _values(old) != _values(new)
     return values_differ or not _CHANGES.isdisjoint(new.vocabulary - old.vocabulary)

@@ -5,6 +5,7 @@ One pass over the assistant entries of a session; all that the audit compares is
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -77,8 +78,9 @@ def words_of(text: str) -> list[str]:
 
 
 def _arguments(value: Any) -> str:
-    if isinstance(value, dict) and all(type(each) is str for each in value.values()):
-        return "\n".join(value.values())
+    if isinstance(value, dict):
+        with contextlib.suppress(TypeError):  # most are texts, and nothing else
+            return "\n".join(value.values())
     return "\n".join(lines_of(value))
 
 

@@ -17,8 +17,12 @@ class Spoken:
 
     def __init__(self, following: Following) -> None:
         self._following = following
-        self._passages = [(said, at) for said in following.said for at in range(len(said.passages))]
-        self._texts = [said.passages[at].text for said, at in self._passages]
+        self._passages: list[tuple[Said, int]] = []
+        self._texts: list[str] = []
+        for said in following.said:
+            for at, passage in enumerate(said.passages):
+                self._passages.append((said, at))
+                self._texts.append(passage.text)
         self._words = words_in(self._texts, 1)
 
     def said(self, passage: int) -> Said:
@@ -36,8 +40,7 @@ class Spoken:
             return found
         users = self._following.users
         some = words_in([self._texts[passage] for passage in passages], 1)
-        texts = words_in([" ".join(words) for _, words in users], 2)
-        for run in shared_runs(some, texts):
+        for run in shared_runs(some, self._following.user_words):
             passage = passages[run.one]
             if self._following.is_below(self.said(passage).place, users[run.other][0]):
                 found[passage].append(run)
