@@ -462,3 +462,159 @@ def two_turns_later(s: Story) -> None:
     s.say("Here it is.")
     s.user("Where is it from?")
     s.say("From the chronicle, [doc 631].")
+
+
+@story
+def many_hits_two_used(s: Story) -> None:
+    s.user("Prepare the talk on tides.")
+    s.search(
+        "tides talk",
+        Doc(
+            641, "Spring tides", "Twice a month sun and moon pull together and it rises.", "unused"
+        ),
+        Doc(
+            642,
+            "Tide tables",
+            "The tables of the harbour office give times in local winter time all year round, so "
+            "add an hour from April to October.",
+            "quoted",
+        ),
+        Doc(643, "Tide mill", "Built in 1612, it grinds on the ebb only.", "cited"),
+        Doc(644, "Moon", "Full on the ninth.", "unused"),
+        Doc(645, "Boats", "Aground twice last year.", "unused"),
+        Doc(646, "Old talk", "It lasted too long.", "unused"),
+    )
+    s.call(
+        "write",
+        {
+            "path": "talk.md",
+            "content": "1. Give times in local winter time all year round, so add an hour from "
+            "April.\n2. The mill (see doc 643) works on the ebb.",
+        },
+        output="ok",
+    )
+    s.say("The outline is in talk.md.")
+
+
+@story
+def common_phrases_are_nobodys(s: Story) -> None:
+    s.user("Why did the build fail?")
+    s.search(
+        "build fail",
+        Doc(651, "Build", "It did not work, as far as I can see, because of the cache.", "unused"),
+        Doc(652, "Cache", "Cleared every night at two.", "unused"),
+    )
+    s.say("As far as I can see, the compiler is missing.")
+
+
+@story
+def a_list_that_looks_like_ids(s: Story) -> None:
+    s.user("How many are there of each?")
+    s.search(
+        "stock",
+        Doc(3, "Stock", "Counted in May.", "unused"),
+        Doc(4, "Orders", "Sent weekly.", "unused"),
+    )
+    s.say("Apples: 3, pears: 4. I looked at the documents 3 times.")
+
+
+@story
+def quoted_in_german(s: Story) -> None:
+    s.user("Wie lange gilt der Ausweis?")
+    s.search(
+        "Ausweis Gültigkeit",
+        Doc(
+            661,
+            "Ausweise",
+            "Der Ausweis gilt für zwölf Monate ab Ausstellung und erlischt beim Austritt von "
+            "selbst, ohne dass es einer Kündigung bedürfte.",
+            "quoted",
+        ),
+        Doc(662, "Schlüssel", "Werden gegen Quittung ausgegeben.", "unused"),
+    )
+    s.say("Kurz: Der Ausweis gilt für zwölf Monate ab Ausstellung und erlischt beim Austritt.")
+
+
+@story
+def quoted_by_half_on_two_branches(s: Story) -> None:
+    s.user("What must a guest bring?")
+    result = s.search(
+        "guest list",
+        Doc(
+            671,
+            "Guests",
+            "A guest brings a sleeping bag, a torch with fresh batteries and warm socks for two "
+            "nights.",
+            "quoted",
+        ),
+        Doc(672, "Hosts", "A host brings soup.", "unused"),
+    )
+    s.say("Ask them.")
+    s.at = result
+    s.say("- a torch with fresh batteries and warm socks for two nights")
+
+
+@story
+def the_tool_output_repeats_it(s: Story) -> None:
+    s.user("Check the licence header.")
+    header = "Permission is granted to copy this file for any purpose without a fee."
+    s.search(
+        "licence header",
+        Doc(681, "Licence", header, "unused"),
+        Doc(682, "Copyright", "Held by the guild.", "unused"),
+    )
+    s.call("read", {"path": "a.c"}, output=f"/* {header} */")
+    s.say("The header is there.")
+
+
+@story
+def opened_twice_of_three(s: Story) -> None:
+    s.user("Read what we have on the bell.")
+    s.search(
+        "bell",
+        Doc(691, "Bell", "Cast in bronze.", "opened"),
+        Doc(692, "Bell rope", "Renewed.", "opened"),
+        Doc(693, "Belfry", "Closed to visitors.", "unused"),
+    )
+    s.read(691)
+    s.read(692)
+    s.say("Both say little.")
+
+
+@story
+def named_in_small_letters_in_quotes(s: Story) -> None:
+    s.user("Is there a note about mushrooms?")
+    s.search(
+        "mushrooms",
+        Doc(701, "autumn walk", "Chanterelles under the third birch.", "cited"),
+        Doc(702, "spring walk", "Nothing yet.", "unused"),
+    )
+    s.say('Yes, "autumn walk" tells where they grow; a spring walk would be too early.')
+
+
+@story
+def a_longer_paraphrase(s: Story) -> None:
+    s.user("What happened to the server in June?")
+    s.search(
+        "server June",
+        Doc(
+            711,
+            "Incident",
+            "On the fourteenth the replication lag grew to 47 minutes because Kestrel's vacuum "
+            "was blocked by a forgotten transaction.",
+            "overlapping",
+        ),
+        Doc(712, "Servers", "Kestrel and Merlin are in the cellar, Hobby in the attic.", "unused"),
+    )
+    s.say(
+        "A transaction somebody had forgotten blocked the vacuum; replication fell behind by "
+        "47 minutes."
+    )
+
+
+@story
+def the_answer_failed_and_the_next_one_did_not(s: Story) -> None:
+    s.user("Which paint?")
+    s.search("paint", Doc(721, "Paints", "Linseed oil on oak.", "cited"))
+    s.say(stop_reason="error", error_message="overloaded")
+    s.say("Linseed oil [doc 721].")
