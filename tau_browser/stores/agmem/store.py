@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tau_browser.stores.agmem.origin import Repository, repositories, session_id
+from tau_browser.stores.agmem.origin import Repository, is_repository, repositories, session_id
 from tau_browser.stores.files import Identity
 from tau_browser.stores.store import Capability, Listed, Place, StoreError, Unreadable
 
@@ -44,8 +44,14 @@ class AgmemStore:
 
     @staticmethod
     def places(env: Mapping[str, str]) -> list[Place]:
-        """None: agmem makes its repository wherever it is asked to."""
-        return []
+        """The repository that this directory is in, if any: agmem makes them anywhere."""
+        here = os.getcwd()
+        while not is_repository(here):
+            above = os.path.dirname(here)
+            if above == here:
+                return []
+            here = above
+        return [Place(here, "the agmem repository of this directory")]
 
     def scan(self) -> Iterator[Listed | Unreadable]:
         """All repositories, those changed last first."""
