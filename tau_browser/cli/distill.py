@@ -1,12 +1,14 @@
 """`tau-browse distill REF`: a digest of the last turns, or of what one tool or run did.
 
 JSON: {"kind", "id", "session", "asked", "window", "text", "sources": [{"entry", "time", "line",
-"cut", "event"}], "coverage", "metrics", "secrets_hidden"}; with --output as in changing.py.
+"cut", "event"}], "coverage", "metrics", "secrets_hidden"}; with --output as in changing.py, with
+--into as in promote.py.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 
 from tau_browser.actions.distill.digest import Digest, DigestRequest, digest_of
 from tau_browser.actions.distill.writing import coverage_words, plan_distill, told
@@ -16,12 +18,15 @@ from tau_browser.cli.changing import carry_out
 from tau_browser.cli.output import Failure, Printer, print_json
 from tau_browser.cli.show import entry_named, load
 from tau_browser.model.session import Session
+from tau_browser.stores.adapters import JMFTS
 
 _TURNS = 10
 
 
 def run(args: argparse.Namespace, printer: Printer) -> int:
     """Print the digest, or write it. Raises Failure, ConfigError and StoreError."""
+    if args.into is not None:
+        return _keep(args, printer)
     session = load(places.session(args))
     digest = digest_of(session, _request(args, session))
     if args.output is not None:
@@ -34,6 +39,24 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     if not digest.sources:
         raise Failure(f"nothing to distill: {coverage_words(digest)}", code=1)
     return 0
+
+
+def _keep(args: argparse.Namespace, printer: Printer) -> int:
+    """Keep the digest as a document of a corpus on a server."""
+    from tau_browser.actions.promote.choosing import candidate_of
+    from tau_browser.cli.promote import keep, source
+
+    if places.store_name(args) != JMFTS:
+        raise Failure("--into is a corpus on a server: give --store jmfts, and REF by its path")
+    target = source(args.ref)
+    session = load(target)
+    assert target.path is not None
+    digest = digest_of(session, _request(args, session))
+    if not digest.sources:
+        raise Failure(f"nothing to distill: {coverage_words(digest)}", code=1)
+    path = os.path.abspath(target.path)
+    found = candidate_of(digest, store=target.store.name, path=path)
+    return keep(args, [found], 0, printer)
 
 
 def _request(args: argparse.Namespace, session: Session) -> DigestRequest:

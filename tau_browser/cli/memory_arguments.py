@@ -9,6 +9,7 @@ from tau_browser.cli.completers import complete_with, nothing, references
 from tau_browser.cli.numbers import count, signal_of
 
 VERBS = {
+    "promote": "keep entries as documents of a corpus on a JMFTS server",
     "snapshot": "write a corpus with hashes of all its files, to be kept and verified",
     "compact": "write a corpus anew, without what is in it twice",
     "distill": "make a digest of the last turns, or of what one tool or run did",
@@ -21,6 +22,7 @@ def add(verbs: Mapping[str, argparse.ArgumentParser]) -> None:
     """Give each of the verbs its arguments."""
     _add_verify(verbs["verify"])
     _add_distill(verbs["distill"])
+    _add_promote(verbs["promote"])
     _add_corpus(verbs["snapshot"])
     _add_corpus(verbs["compact"])
     _add_observe(verbs["observe"])
@@ -67,10 +69,11 @@ def _add_distill(distill: argparse.ArgumentParser) -> None:
     output = distill.add_argument(
         "-o", "--output", metavar="FILE", help="write it to FILE: JSON if that ends so, or Markdown"
     )
-    distill.add_argument(
-        "--dry-run", action="store_true", help="with --output: show what would be written"
+    distill.add_argument("--dry-run", action="store_true", help="only tell what would be written")
+    into = distill.add_argument(
+        "--into", metavar="CORPUS", help="keep it in this corpus on a server (--store jmfts)"
     )
-    for argument in (turns, tool, under, at, signal, most, output):
+    for argument in (turns, tool, under, at, signal, most, output, into):
         complete_with(argument, nothing)
 
 
@@ -121,3 +124,24 @@ def _add_corpus(corpus: argparse.ArgumentParser) -> None:
     complete_with(ref, references)
     corpus.add_argument("-o", "--output", metavar="FOLDER", required=True, help="a new folder")
     corpus.add_argument("--dry-run", action="store_true", help="only tell what would be written")
+
+
+def _add_promote(promote: argparse.ArgumentParser) -> None:
+    source = promote.add_argument("source", help="a session of any store: its path or its id")
+    complete_with(source, references)
+    into = promote.add_argument(
+        "--into", metavar="CORPUS", required=True, help="its title, or the number of its document"
+    )
+    only = promote.add_argument("--only", metavar="ENTRY", action="append", help="this entry")
+    kind = promote.add_argument(
+        "--kind", action="append", help="entries or events of this kind or role"
+    )
+    facet = promote.add_argument(
+        "--facet", metavar="NAME:VALUE", action="append", help="events with stage:, tag:, metric:"
+    )
+    signal = promote.add_argument(
+        "--min-signal", type=signal_of, metavar="N", help="entries with at least this signal"
+    )
+    promote.add_argument("--dry-run", action="store_true", help="only tell what would be added")
+    for argument in (into, only, kind, facet, signal):
+        complete_with(argument, nothing)

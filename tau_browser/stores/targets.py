@@ -90,6 +90,9 @@ def target_of(ref: str, store: Store, cache_folder: Path | None, name: str | Non
         if not _looks_like_path(ref):
             listed = session_named(ref, store)
             return Target(store, listed.path, store.identify(listed))
+        folder, mark, _ = path.rpartition("#")
+        if mark and os.path.isdir(folder):  # a session of those that a folder holds together
+            return Target(store_at(folder, cache_folder, name), path, path)
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise StoreError(f"{ref}: {str(reason).lower()}") from error
     alone = store_at(path, cache_folder, name)

@@ -70,7 +70,7 @@ def test_verbs_references_and_files_come_first(sessions: Path) -> None:
     offered = completed("tau-browse ", sessions)
     assert {"ls", "show", "find", "doctor", "completion", "aaa111", "bbb222"} <= set(offered)
     assert completed("tau-browse a", sessions) == ["afile.jsonl", "aaa111"]
-    assert completed("tau-browse s", sessions) == ["show", "search", "saved"]
+    assert completed("tau-browse s", sessions) == ["show", "search", "saved", "snapshot"]
 
 
 @pytest.mark.parametrize("verb", ["show", "find"])

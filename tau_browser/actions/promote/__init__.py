@@ -1,0 +1,1 @@
+"""Promotion: entries that are worth keeping become documents of a corpus on a JMFTS server."""

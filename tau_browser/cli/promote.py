@@ -1,0 +1,109 @@
+"""`tau-browse promote SOURCE --into CORPUS`: entries as documents of a corpus on a server.
+
+JSON: {"corpus", "document", "new": [{"identity", "title", "labels", "body", "source"}], "there",
+"silent", "refused": [{"entry", "reason"}], "change"}
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import asdict
+from typing import Any
+
+from tau_browser import config
+from tau_browser.actions.journal import Change
+from tau_browser.actions.promote.choosing import Candidate, PromoteRequest, candidates
+from tau_browser.actions.promote.server import Promotion, plan_promotion, promote
+from tau_browser.cli import places
+from tau_browser.cli.changing import entries_named, journal
+from tau_browser.cli.output import Failure, Printer, print_json
+from tau_browser.cli.show import load
+from tau_browser.model.text import counted, first_line
+from tau_browser.stores.adapters import JMFTS, TAU, adapter
+from tau_browser.stores.targets import Target, only_session, target_of
+
+_SHOWN = 20
+_BODY = 120  # characters of a text in the preview
+
+
+def run(args: argparse.Namespace, printer: Printer) -> int:
+    """Show what would be promoted, and do it. Raises Failure, ConfigError and StoreError."""
+    if places.store_name(args) != JMFTS:
+        raise Failure("promote works on a server: give --store jmfts")
+    target = source(args.source)
+    session = load(target)
+    assert target.path is not None
+    request = PromoteRequest(
+        only=entries_named(session, args.only or []),
+        kinds=frozenset(args.kind or ()),
+        facets=frozenset(facet.casefold() for facet in args.facet or ()),
+        min_signal=args.min_signal or 0,
+    )
+    if request.is_blank:
+        raise Failure("promote needs to know what: --only, --kind, --facet or --min-signal")
+    found, silent = candidates(
+        session, request, store=target.store.name, path=os.path.abspath(target.path)
+    )
+    return keep(args, found, silent, printer)
+
+
+def keep(args: argparse.Namespace, found: list[Candidate], silent: int, printer: Printer) -> int:
+    """Promote what was found into the corpus of `args.into`; returns the exit code."""
+    store = places.server(args)
+    promotion = plan_promotion(store, args.into, found, silent)
+    if not args.json:
+        _print(promotion, printer)
+    change = None
+    if promotion.new and not args.dry_run:
+        change = promote(store, promotion, journal())
+    if args.json:
+        print_json(_as_json(promotion, change))
+    elif change is not None:
+        printer.line()
+        printer.line(f"done: document {change.path}; `tau-browse undo {change.id}` takes it back")
+    return 0 if promotion.new or promotion.there else 1
+
+
+def _as_json(promotion: Promotion, change: Change | None) -> dict[str, Any]:
+    return {
+        "corpus": promotion.corpus,
+        "document": int(change.path) if change else promotion.document,
+        "new": [asdict(candidate) for candidate in promotion.new],
+        "there": promotion.there,
+        "silent": promotion.silent,
+        "refused": [
+            {"entry": each.source.get("entry"), "reason": why} for each, why in promotion.refused
+        ],
+        "change": change.id if change else None,
+    }
+
+
+def source(word: str) -> Target:
+    """The session to promote from: at any place, or one of τ's own by its id."""
+    usual = [str(root.path) for root in places.usual_roots(TAU)]
+    own = adapter(TAU)(usual, config.cache_folder())
+    return only_session(target_of(word, own, config.cache_folder()))
+
+
+def _print(promotion: Promotion, printer: Printer) -> None:
+    where = "new" if promotion.document is None else f"document {promotion.document}"
+    printer.line(f"{promotion.about} ({where})")
+    for candidate in promotion.new[:_SHOWN]:
+        printer.line(f"  + {candidate.title}")
+        printer.line(f"      {first_line(candidate.body)[:_BODY]}")
+        labels = ", ".join(f"{name} {value}" for name, value in candidate.labels.items())
+        printer.line(f"      from {_origin(candidate)}: {labels}")
+    if (more := len(promotion.new) - _SHOWN) > 0:
+        printer.line(f"  + {more:,} more")
+    if promotion.there:
+        printer.line(f"  there already: {counted(promotion.there, 'entry')}")
+    if promotion.silent:
+        printer.line(f"  says nothing: {counted(promotion.silent, 'entry')}")
+    for candidate, why in promotion.refused:
+        printer.line(f"  refused: {_origin(candidate)}: {why}")
+
+
+def _origin(candidate: Candidate) -> str:
+    source = candidate.source
+    return str(source.get("entry") or f"{len(source['entries'])} entries")
