@@ -58,10 +58,6 @@ class Artifacts:
                     found[hash_] = os.path.relpath(os.path.join(folder, name), self._root)
         return found
 
-    def unindexed(self, indexed: set[str]) -> list[str]:
-        """Files that no row speaks of: left behind, or made by a part that keeps no index."""
-        return sorted(file for hash_, file in self.files.items() if hash_ not in indexed)
-
     def check(self, hash_: str) -> Check:
         """Look whether the file of a hash is there, and holds what it should."""
         if hash_ not in self._checked:

@@ -59,6 +59,10 @@ class Groups:
         self._inner: dict[tuple[str, str], Group] = {}
         self._beside: dict[tuple[str, str], Node] = {}
         self._states = {run: _states(stored.value) for run, stored in parts.states.items()}
+        self._changes: dict[tuple[str, str], list[Stored]] = {}
+        for each in parts.changes:
+            node = text_in(dict_in(each.value, "payload"), "node_id")
+            self._changes.setdefault((text_in(each.value, "run_id"), node), []).append(each)
 
     def run(self, name: str) -> Group:
         """A run."""
@@ -132,7 +136,7 @@ class Groups:
     def _new_node(self, run: str, name: str, above: Node) -> Group:
         state = self._states.get(run, {}).get(name, {})
         status = text_in(state, "status")
-        history = [_change(each) for each in self._changes(run, name)]
+        history = [_change(each) for each in self._changes.get((run, name), ())]
         stored = self._parts.states.get(run)
         spot = stored.spot if stored and state else None
 
@@ -148,14 +152,6 @@ class Groups:
 
         group = Group(Node(f"node:{run}:{name}", above, line))
         return group
-
-    def _changes(self, run: str, name: str) -> list[Stored]:
-        return [
-            each
-            for each in self._parts.changes
-            if text_in(each.value, "run_id") == run
-            and text_in(dict_in(each.value, "payload"), "node_id") == name
-        ]
 
 
 def _change(stored: Stored) -> Json:
