@@ -34,6 +34,7 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
     "document": [(1,)],
     "entry": [(1,)],
     "embedded": [(1,)],
+    "written_since": [("2026-03-01T10:00:00Z",)],
     "frontier": [(1,)],
     "view": [(1,)],
     "subtree": [(1, 2000)],
