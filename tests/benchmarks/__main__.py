@@ -33,6 +33,9 @@ def main() -> None:
     parser.add_argument(
         "--recalls", type=int, metavar="N", help="measure the recall audit instead, over N entries"
     )
+    parser.add_argument(
+        "--jmfts", type=int, metavar="N", help="measure a JMFTS server instead, with N sessions"
+    )
     arguments = parser.parse_args()
     folder, entries = arguments.folder, arguments.entries
 
@@ -40,6 +43,10 @@ def main() -> None:
         show(searching.figures(folder, arguments.search))
     if arguments.recalls:
         show(recalls.figures(folder, arguments.recalls))
+    if arguments.jmfts:
+        from tests.benchmarks import server  # its environment takes minutes to make
+
+        show(server.figures(folder, arguments.jmfts))
     large = write_session(folder / f"forked-{entries}.jsonl", entries, forked())
     small = write_session(folder / "forked-1000.jsonl", 1000, forked())
     deep = write_session(folder / "deep-50000.jsonl", 50_000, chain)

@@ -13,7 +13,7 @@ from tests.environments import TAU, environment
 from tests.jmfts.appliance import Appliance
 
 _PROGRAM = """
-import json, sys
+import json, sys, time
 from pathlib import Path
 from tau_agent_core.conversation_tree import ConversationTree
 from tau_agent_core.session_log import default_leaf
@@ -53,11 +53,20 @@ def fork(client, root):
 def names(client):
     return [info.name for info in JmftsSessionCatalog(client).list()]
 
-verbs = {"file": file, "server": server, "import": bring, "fork": fork, "names": names}
+def load(client, root):
+    JmftsSessionLog.load(client, root)
+
+def search(client, query):
+    return len(client.search(query, method="bm25", limit=30))
+
+verbs = {"file": file, "server": server, "import": bring, "fork": fork, "names": names,
+         "load": load, "search": search}
 for line in sys.stdin:
     verb, url, token, *words = json.loads(line)
+    client = JmftsClient(url, token=token)
+    begun = time.perf_counter()
     try:
-        answer = {"ok": verbs[verb](JmftsClient(url, token=token), *words)}
+        answer = {"ok": verbs[verb](client, *words), "seconds": time.perf_counter() - begun}
     except Exception as error:
         answer = {"error": f"{type(error).__name__}: {error}"}
     print(json.dumps(answer), flush=True)
@@ -80,15 +89,24 @@ class TauFailed(Exception):
 
 def ask(appliance: Appliance, verb: str, *words: Any) -> Any:
     """What τ does or says; a path, or the number of a root, tells of which session."""
+    return _answer(appliance, verb, *words)["ok"]
+
+
+def seconds(appliance: Appliance, verb: str, *words: Any) -> float:
+    """How long τ takes for it, its own start aside."""
+    return float(_answer(appliance, verb, *words)["seconds"])
+
+
+def _answer(appliance: Appliance, verb: str, *words: Any) -> dict[str, Any]:
     process = _process()
     assert process.stdin is not None and process.stdout is not None
     said = [verb, appliance.url, appliance.token, *(map(_word, words))]
     process.stdin.write(json.dumps(said) + "\n")
     process.stdin.flush()
-    answer = json.loads(process.stdout.readline())
+    answer: dict[str, Any] = json.loads(process.stdout.readline())
     if "error" in answer:
         raise TauFailed(answer["error"])
-    return answer["ok"]
+    return answer
 
 
 def _word(word: Any) -> Any:

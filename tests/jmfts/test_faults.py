@@ -127,7 +127,7 @@ def test_token_that_is_revoked_midway_leaves_no_conversation(
     journal, writer = Journal(tmp_path / "state"), ServerWriter(far)
     plan = plan_fork(writer.read(str(root), journal), ForkRequest(), writer)
     proxy.refused_after = proxy.answers + 6
-    with pytest.raises(StoreError, match="rejects the token.*left on the server") as raised:
+    with pytest.raises(StoreError, match=r"rejects the token.*left on the server") as raised:
         writer.apply(plan, journal)
     (left,) = store.unfinished()
     assert f"left on the server as document {left}" in str(raised.value)
