@@ -62,7 +62,13 @@ async def settle(pilot: Pilot[None]) -> None:
         running = _running(pilot.app)
         with contextlib.suppress(WorkerCancelled):  # another has taken its place
             await pilot.app.workers.wait_for_complete(running)
-        calm = 0 if running else calm + 1
+        calm = 0 if running or _has_new_width(pilot.app) else calm + 1
+
+
+def _has_new_width(app: App[None]) -> bool:
+    """Whether an entry is still drawn for the width that its pane had before."""
+    panes = app.screen.query(EntryPane)
+    return any(pane._key() not in (None, pane._asked) for pane in panes)
 
 
 async def press(pilot: Pilot[None], *keys: str) -> None:
