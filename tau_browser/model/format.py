@@ -43,6 +43,9 @@ class Format:
     header_is_entry = False
     """Whether the record that tells the header is an entry besides."""
 
+    is_direct = True
+    """Whether all text of an entry stands in its line as strings, once encoded: then what a line
+    cannot hold need not be looked for in it."""
     has_header = True
     """Whether a log without a header is a damaged one."""
 

@@ -9,6 +9,7 @@ from tau_browser.search.find import Snippet, snippet
 from tau_browser.search.fusion import Fused
 from tau_browser.search.highlight import Highlighter, Mark
 from tau_browser.search.hits import Entries, HitMaker, numbered
+from tau_browser.search.logs import Logs
 from tau_browser.search.matching import pattern_for
 from tau_browser.search.query import Kind, Query, Term
 from tau_browser.search.results import Asking, Coverage, Found, Hit, Method, Results
@@ -46,6 +47,7 @@ def fused(asking: Asking, found: Found) -> list[Fused[int]]:
 
 def results_of(
     store: str,
+    logs: Logs,
     entries: Entries | None,
     asking: Asking,
     found: Found,
@@ -57,7 +59,7 @@ def results_of(
     by_words = [any(part.ranker == BM25 for part in each.parts) for each in ranked]
     # What was scanned holds the words: it comes before what does no more than mean the same.
     ahead = by_words.index(False) if False in by_words else len(ranked)
-    maker = _hit_maker(store, entries, asking, found)
+    maker = _hit_maker(store, logs, entries, asking, found)
     hits: list[Hit] = maker.ranked(ranked[: min(ahead, asking.limit)], found.groups)
     hits += maker.scanned(found.scanned[: asking.limit - len(hits)])
     hits += maker.ranked(ranked[ahead : ahead + asking.limit - len(hits)], found.groups)
@@ -73,7 +75,9 @@ def results_of(
     )
 
 
-def _hit_maker(store: str, entries: Entries | None, asking: Asking, found: Found) -> HitMaker:
+def _hit_maker(
+    store: str, logs: Logs, entries: Entries | None, asking: Asking, found: Found
+) -> HitMaker:
     if is_as_typed(asking.method):
         (term,) = asking.query.terms
         pattern = pattern_for(term)
@@ -81,9 +85,9 @@ def _hit_maker(store: str, entries: Entries | None, asking: Asking, found: Found
         def marks(text: str) -> list[Mark]:
             return [Mark(*span, term) for span in pattern.spans(text)]
 
-        return HitMaker(store, entries, marks, _start_of)
+        return HitMaker(store, logs, entries, marks, _start_of)
     near = _nearest_sentence(asking.query) if _named(found, STATIC) else _start_of
-    return HitMaker(store, entries, Highlighter(asking.query, found.widened).marks, near)
+    return HitMaker(store, logs, entries, Highlighter(asking.query, found.widened).marks, near)
 
 
 def _start_of(text: str) -> Snippet:

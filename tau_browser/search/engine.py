@@ -24,6 +24,7 @@ from tau_browser.search.index.reader import Reader
 from tau_browser.search.index.recent import Recent
 from tau_browser.search.index.update import Progress, Report, update
 from tau_browser.search.known import Values, known_values
+from tau_browser.search.logs import Logs
 from tau_browser.search.manner import FILES
 from tau_browser.search.query import Query
 from tau_browser.search.results import Asking, Coverage, Found, Method, Results
@@ -57,6 +58,7 @@ class Engine:
 
     def __init__(self, store: Store, cache_folder: Path) -> None:
         self._store = store
+        self._logs = Logs(store)
         self.unable: dict[str, str] = {}
         self.folder = index_folder(cache_folder, store)
         self._lock = threading.RLock()
@@ -209,8 +211,8 @@ class Engine:
 
     def _open(self) -> Entries:
         if self._opened is None:
-            reader = Reader(self.folder, self._store.name)
-            self._opened = Entries(reader, None)
+            reader = Reader(self.folder, self._store.name, self._logs)
+            self._opened = Entries(reader, None, self._logs)
             self._moment += 1
             for path, session in self._followed.items():
                 self._keep_in_memory(self._opened, path, session)
@@ -275,7 +277,7 @@ class Engine:
             entries = self._open_if_there()
             known = entries.reader.files() if entries else []
             plain = entries.reader.plain_paths() if entries else set()
-        waiting = unindexed.waiting(paths, known)
+        waiting = unindexed.waiting(paths, known, self._logs)
         as_typed = is_as_typed(asking.method)
         query = asking.query
         if not as_typed:
@@ -287,6 +289,7 @@ class Engine:
             lambda hit: as_typed or not self._is_known(hit),
             cancelled,
             plain,
+            self._logs,
         )
         found = replace(found, scanned=tuple(places))
         if waiting and not as_typed:
@@ -311,7 +314,9 @@ class Engine:
     def _results(self, asking: Asking, found: Found, remarks: list[str]) -> Results:
         entries = self._open_if_there()
         coverage = self.coverage() if entries else Coverage()
-        return answers.results_of(self._store.name, entries, asking, found, coverage, list(remarks))
+        return answers.results_of(
+            self._store.name, self._logs, entries, asking, found, coverage, list(remarks)
+        )
 
     def _open_if_there(self) -> Entries | None:
         with contextlib.suppress(NoIndex):

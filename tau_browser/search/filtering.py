@@ -17,10 +17,9 @@ from tau_browser.search.documents import Facts, document_of, is_error
 from tau_browser.search.filters import FILTERS
 from tau_browser.search.index.groups import models_of, own_model
 from tau_browser.search.index.reader import Standing
+from tau_browser.search.logs import FILES, Logs
 from tau_browser.search.query import Filter, Query
 from tau_browser.search.scan import Hit
-from tau_browser.stores.files import header_of
-from tau_browser.stores.session_file import load_session
 from tau_browser.stores.store import StoreError
 
 NO_GROUP = -1
@@ -70,8 +69,9 @@ def _memories(record: Record) -> set[str]:
 class Filtering:
     """Asks the filters of one query. Sessions are read only when a filter is about them."""
 
-    def __init__(self, query: Query, store: str = "tau") -> None:
+    def __init__(self, query: Query, store: str = "tau", logs: Logs = FILES) -> None:
         self._groups = query.filters_by_name()
+        self._logs = logs
         self._store = store.casefold()
         self._sessions: dict[str, _Session] = {}
 
@@ -92,22 +92,23 @@ class Filtering:
 
     def _session(self, hit: Hit) -> _Session:
         if hit.path not in self._sessions:
-            self._sessions[hit.path] = _Session(hit.path, self._store)
+            self._sessions[hit.path] = _Session(hit.path, self._store, self._logs)
         return self._sessions[hit.path]
 
 
 class _Session:
     """What is known of one session, read when it is first asked for."""
 
-    def __init__(self, path: str, store: str) -> None:
+    def __init__(self, path: str, store: str, logs: Logs) -> None:
         self._path = path
+        self._logs = logs
         self.store: str = store
         self._by_start: dict[int, tuple[State, str]] | None = None
 
     @cached_property
     def _header(self) -> dict[str, Any]:
         try:
-            return header_of(self._path)
+            return self._logs.of(self._path).header()
         except (OSError, StoreError):
             return {}
 
@@ -134,7 +135,7 @@ class _Session:
     def _facts(self) -> dict[int, tuple[State, str]]:
         if self._by_start is None:
             try:
-                self._by_start = _facts_of(load_session(self._path))
+                self._by_start = _facts_of(self._logs.load(self._path))
             except (OSError, StoreError):
                 self._by_start = {}
         return self._by_start

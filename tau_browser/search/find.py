@@ -146,7 +146,8 @@ def find(session: Session, pattern: Pattern) -> Iterator[Batch]:
     Raises QueryError if an expression takes too long.
     """
     total = len(session)
-    columns, prefilter = session.columns, pattern.prefilter
+    columns = session.columns
+    prefilter = pattern.prefilter if session.format.is_direct else None
     certain = adds_sentences(session) if prefilter else np.ones(total, np.bool_)
     for first, end in _batches(columns.stop - columns.start):
         places = np.arange(first, end)
@@ -252,7 +253,7 @@ def _hits(
     session: Session, pattern: Pattern, prefilter: Prefilter | None, places: Any, certain: Any
 ) -> list[int]:
     """The hits among places whose records lie close together."""
-    columns = session.columns
+    columns, record = session.columns, session.format.record
     base = int(columns.start[places[0]])
     data = session.source.read(base, int(columns.stop[places[-1]]))
     starts = (columns.start[places] - base).tolist()
@@ -263,5 +264,5 @@ def _hits(
     return [
         int(places[at])
         for at in np.flatnonzero(kept).tolist()
-        if pattern.matches(text_of(decode_record(data[starts[at] : stops[at]])))
+        if pattern.matches(text_of(record(decode_record(data[starts[at] : stops[at]]))))
     ]

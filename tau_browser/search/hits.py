@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
-from tau_browser.model.heads import decode_record
 from tau_browser.model.label import speaker_of
 from tau_browser.model.payload import Record, text_of
 from tau_browser.model.summary import stamp_text
@@ -16,22 +15,22 @@ from tau_browser.search.fusion import Fused
 from tau_browser.search.highlight import Mark, spans_of
 from tau_browser.search.index.reader import Reader, Standing
 from tau_browser.search.index.recent import Recent
+from tau_browser.search.logs import FILES, Logs
 from tau_browser.search.query import Query
 from tau_browser.search.results import Hit, Place
 from tau_browser.search.scan import Hit as Scanned
 from tau_browser.search.snippets import snippet_of
 from tau_browser.search.texts import Texts
-from tau_browser.stores.files import FileSource
 from tau_browser.stores.store import StoreError
 
 
 class Entries:
     """What keys stand for: contents of the index from 0, entries in memory below."""
 
-    def __init__(self, reader: Reader, recent: Recent | None) -> None:
+    def __init__(self, reader: Reader, recent: Recent | None, logs: Logs = FILES) -> None:
         self.reader = reader
         self.recent = recent
-        self._texts = Texts(reader)
+        self._texts = Texts(reader, logs)
 
     def text(self, key: int) -> str:
         """What an entry says, wherever it still stands; "" if nowhere."""
@@ -76,11 +75,13 @@ class HitMaker:
     def __init__(
         self,
         store: str,
+        logs: Logs,
         entries: Entries | None,
         marks: Callable[[str], list[Mark]],
         unmarked: Callable[[str], Snippet],
     ) -> None:
         self._store = store
+        self._logs = logs
         self._entries = entries
         self._marks_of = marks
         self._unmarked = unmarked
@@ -102,16 +103,24 @@ class HitMaker:
 
     def scanned(self, places: Iterable[Place]) -> list[Hit]:
         """Hits of what a scan found; not those that have gone since."""
-        facts = Filtering(Query(""), self._store)
+        facts = Filtering(Query(""), self._store, self._logs)
         hits = []
         for place in places:
-            if record := _record_at(place):
+            if record := self._record_at(place):
                 standing, others = self._standings_at(place, record)
                 if standing is None:
                     found = Scanned(place.path, place.start, place.stop, record)
                     standing = facts.standing(found)
                 hits.append(self._hit(record, standing, others))
         return hits
+
+    def _record_at(self, place: Place) -> Record:
+        """The record at a place; {} if there is none any more."""
+        try:
+            log = self._logs.of(place.path)
+            return log.record(log.source().read(place.start, place.stop))
+        except (OSError, StoreError):
+            return {}
 
     def _standings_at(self, place: Place, record: Record) -> tuple[Standing | None, list[Standing]]:
         """What the index knows of the entry at a place, and of its copies."""
@@ -156,14 +165,3 @@ class HitMaker:
 def numbered(hits: Iterable[Hit]) -> list[Hit]:
     """Hits with their ranks, from 1."""
     return [replace(hit, rank=rank) for rank, hit in enumerate(hits, 1)]
-
-
-def _record_at(place: Place) -> Record:
-    """The record at a place; {} if there is none any more."""
-    try:
-        source = FileSource(place.path)
-    except (OSError, StoreError):
-        return {}
-    record = decode_record(source.read(place.start, place.stop))
-    source.close()
-    return record

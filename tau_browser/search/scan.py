@@ -7,6 +7,7 @@ terms must be there. What an index cannot find is found here: parts of words, si
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import msgspec
@@ -14,9 +15,10 @@ import msgspec
 from tau_browser.model.heads import Found, find_values
 from tau_browser.model.payload import Record, text_of
 from tau_browser.search.candidates import Line, candidates
+from tau_browser.search.logs import FILES, Logs
 from tau_browser.search.matching import Check, pattern_for
 from tau_browser.search.query import Query
-from tau_browser.stores.session_file import load_session
+from tau_browser.stores.session_log import SessionLog
 from tau_browser.stores.store import StoreError
 
 _BATCH = 500  # lines
@@ -36,29 +38,61 @@ def scan(
     paths: Sequence[str],
     cancelled: Callable[[], bool] = lambda: False,
     plain: Container[str] = (),
+    logs: Logs = FILES,
 ) -> Iterator[list[Hit]]:
-    """The entries of these files that hold all the terms of a query, in batches, in no order of
+    """The entries of these sessions that hold all the terms of a query, in batches, in no order of
     files; its filters are not asked (`filtering`). Ends early if cancelled.
 
-    plain: see `candidates`. Raises QueryError if an expression takes too long.
+    plain: paths of those that spell their texts in one way only (`Reader.plain_paths`). Raises
+    QueryError if an expression takes too long.
     """
     checks = [Check(pattern_for(term), term.negated) for term in query.terms]
     wanted = [check.pattern for check in checks if not check.negated]
-    seen = _Seen()
-    for lines in candidates(wanted, paths, plain):
+    seen = _Seen(logs)
+    read = _Read(paths, plain, logs)
+    for lines in chain(candidates(wanted, read.direct, read.plain), candidates((), read.others)):
         for first in range(0, len(lines), _BATCH):
-            found = _hits(lines[first : first + _BATCH], checks)
+            found = _hits(lines[first : first + _BATCH], checks, read)
             yield [hit for hit in found if seen.is_entry(hit)]
             if cancelled():
                 return
 
 
-def _hits(lines: Sequence[Line], checks: Sequence[Check]) -> Iterator[Hit]:
-    for path, at, data in lines:
-        for start, stop, record in _records(data):
+class _Read:
+    """The files in which sessions are read.
+
+    direct: those whose texts stand in them as strings · plain: of them, those that spell them in
+    one way only · others: those of which every line must be looked at
+    """
+
+    def __init__(self, paths: Sequence[str], plain: Container[str], logs: Logs) -> None:
+        self.direct: list[str] = []
+        self.plain: set[str] = set()
+        self.others: list[str] = []
+        self._logs: dict[str, tuple[SessionLog, int]] = {}
+        for path in paths:
+            try:
+                log = logs.of(path)
+            except (StoreError, OSError):  # what cannot be read has no lines
+                continue
+            (self.direct if log.format.is_direct else self.others).extend(log.files)
+            if path in plain:
+                self.plain.update(log.files)
+            self._logs |= {file: (log, start) for file, start in log.starts().items()}
+
+    def log(self, file: str) -> tuple[SessionLog, int]:
+        """The log that a file belongs to, and at which byte of it the file starts."""
+        return self._logs[file]
+
+
+def _hits(lines: Sequence[Line], checks: Sequence[Check], read: _Read) -> Iterator[Hit]:
+    for file, at, data in lines:
+        log, base = read.log(file)
+        for start, stop, stored in _records(data):
+            record = log.format.record(stored)
             text = text_of(record)
             if all(check.pattern.matches(text) != check.negated for check in checks):
-                yield Hit(path, at + start, at + stop, record)
+                yield Hit(log.path, base + at + start, base + at + stop, record)
 
 
 def _records(line: bytes) -> list[tuple[int, int, Record]]:
@@ -76,7 +110,8 @@ class _Seen:
     """Tells records that are entries from those that are not: headers, placeholders that were
     finished later, repetitions. Only where there may be such is the whole session read."""
 
-    def __init__(self) -> None:
+    def __init__(self, logs: Logs) -> None:
+        self._logs = logs
         self._ids: set[tuple[str, object]] = set()
         self._ranges: dict[str, set[tuple[int, int]]] = {}
 
@@ -98,7 +133,7 @@ class _Seen:
         if path not in self._ranges:
             self._ranges[path] = set()
             try:
-                columns = load_session(path).columns
+                columns = self._logs.load(path).columns
             except (StoreError, OSError):
                 return set()
             ranges = zip(columns.start.tolist(), columns.stop.tolist(), strict=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from tau_browser.model.heads import decode_record
 from tau_browser.model.payload import Record, text_of
 from tau_browser.search.documents import content_of
 from tau_browser.search.index.reader import Reader, Standing
-from tau_browser.stores.files import FileSource
+from tau_browser.search.logs import FILES, Logs
+from tau_browser.stores.files import FileSources
+from tau_browser.stores.session_log import SessionLog
 from tau_browser.stores.store import StoreError
 
 _MOST_OPEN = 32
@@ -17,17 +18,18 @@ _MOST_OPEN = 32
 class Texts:
     """Reads what hits say. Keeps some files open; for one thread at a time."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, logs: Logs = FILES) -> None:
         self._reader = reader
-        self._sources: OrderedDict[str, FileSource] = OrderedDict()
+        self._logs = logs
+        self._opened: OrderedDict[str, tuple[SessionLog, FileSources]] = OrderedDict()
 
     def record(self, content: int, standing: Standing) -> Record:
         """The record of a content where it stands; {} if something else is there by now."""
         try:
-            raw = self._source(standing.path).read(standing.start, standing.stop)
+            log, source = self._log(standing.path)
         except (OSError, StoreError):
             return {}
-        record = decode_record(raw)
+        record = log.record(source.read(standing.start, standing.stop))
         return record if self._reader.number_of(content_of(record)) == content else {}
 
     def text(self, content: int) -> str:
@@ -39,13 +41,14 @@ class Texts:
 
     def close(self) -> None:
         """Let go of the files."""
-        while self._sources:
-            self._sources.popitem()[1].close()
+        while self._opened:
+            self._opened.popitem()[1][1].close()
 
-    def _source(self, path: str) -> FileSource:
-        if path not in self._sources:
-            self._sources[path] = FileSource(path)
-            if len(self._sources) > _MOST_OPEN:
-                self._sources.popitem(last=False)[1].close()
-        self._sources.move_to_end(path)
-        return self._sources[path]
+    def _log(self, path: str) -> tuple[SessionLog, FileSources]:
+        if path not in self._opened:
+            log = self._logs.of(path)
+            self._opened[path] = log, log.source()
+            if len(self._opened) > _MOST_OPEN:
+                self._opened.popitem(last=False)[1][1].close()
+        self._opened.move_to_end(path)
+        return self._opened[path]

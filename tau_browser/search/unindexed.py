@@ -9,6 +9,7 @@ from dataclasses import replace
 from tau_browser.search.documents import content_of
 from tau_browser.search.filtering import Filtering
 from tau_browser.search.index.catalog import FileRow
+from tau_browser.search.logs import FILES, Logs
 from tau_browser.search.query import Query
 from tau_browser.search.results import Place
 from tau_browser.search.scan import Hit as Scanned
@@ -25,10 +26,10 @@ def session_paths(store: Store, paths: Collection[str] | None = None) -> list[st
     return [path for path in listed if paths is None or path in paths]
 
 
-def waiting(paths: Sequence[str], indexed: Sequence[FileRow]) -> list[str]:
-    """Of session files, those that are not indexed as they are now."""
+def waiting(paths: Sequence[str], indexed: Sequence[FileRow], logs: Logs = FILES) -> list[str]:
+    """Of sessions, those that are not indexed as they are now."""
     known = {row.path: row for row in indexed}
-    return [path for path in paths if not _is_done(path, known.get(path))]
+    return [path for path in paths if not _is_done(path, known.get(path), logs)]
 
 
 def as_scanned(query: Query) -> Query:
@@ -48,14 +49,15 @@ def scanned(
     is_wanted: Callable[[Scanned], bool],
     cancelled: Callable[[], bool],
     plain: Container[str] = (),
+    logs: Logs = FILES,
 ) -> list[Place]:
     """Where entries of these files hold all that a query asks for and pass its filters, in order;
     of copies, the first. Fewer if cancelled. plain: as for `scan`. Raises QueryError if an
     expression takes too long."""
-    filtering = Filtering(query, store)
+    filtering = Filtering(query, store, logs)
     found: dict[int, Place] = {}
     for first in range(0, len(paths), _AT_ONCE):
-        for batch in scan(query, paths[first : first + _AT_ONCE], cancelled, plain):
+        for batch in scan(query, paths[first : first + _AT_ONCE], cancelled, plain, logs):
             for hit in batch:
                 if filtering.passes(hit) and is_wanted(hit):
                     content = content_of(hit.record)
@@ -66,8 +68,8 @@ def scanned(
     return sorted(found.values())
 
 
-def _is_done(path: str, row: FileRow | None) -> bool:
+def _is_done(path: str, row: FileRow | None, logs: Logs) -> bool:
     """Whether there is nothing to wait for; what cannot be read is told of elsewhere."""
     if row is None:
         return False
-    return bool(row.problem) or (row.state is not None and row.state.is_now(path))
+    return bool(row.problem) or (row.state is not None and logs.is_now(path, row.state.identity))

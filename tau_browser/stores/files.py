@@ -77,6 +77,10 @@ class FileSources:
             return b""
         return self.files[at].read(offset, offset + stop - start)
 
+    def close(self) -> None:
+        for file in self.files:
+            file.close()
+
 
 def header_of(path: str) -> dict[str, Any]:
     """The header of a session, if it is the first line; else {}. Raises OSError, StoreError."""

@@ -11,6 +11,7 @@ from tau_browser.model.decoder import Decoder
 from tau_browser.model.format import TAU, Format
 from tau_browser.model.session import Session, session_of
 from tau_browser.stores.files import FileSource, FileSources, Identity, identity_of, words_of
+from tau_browser.stores.session_log import SessionLog
 from tau_browser.stores.store import Change, Progress, StoreError
 
 _CHUNK = 256 * 1024
@@ -109,6 +110,11 @@ class SessionFile:
         for _ in self._read_on(self._source):
             pass
         return self._session(self._source)
+
+    def log(self) -> SessionLog:
+        """Its file, and those that belong to it."""
+        others = [path for path, _ in self._others()]
+        return SessionLog(self.path, (self.path, *others), self._format)
 
     def close(self) -> None:
         # The file is closed with the last session that was read from it: closed here, its number

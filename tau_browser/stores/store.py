@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:  # the model needs numpy, 160 ms that the first frame does not wait for
     from tau_browser.model.session import Session
     from tau_browser.model.summary import Summary
+    from tau_browser.stores.session_log import SessionLog
 
 
 class StoreError(Exception):
@@ -94,6 +95,11 @@ class OpenSession(Protocol):
 
     def follow(self) -> Session:
         """Read on from where the last load or follow ended. Raises StoreError."""
+        ...
+
+    def log(self) -> SessionLog:
+        """Where its lines can be read here and now, for the search. Raises StoreError, also where
+        they are kept nowhere on this machine."""
         ...
 
     def close(self) -> None:

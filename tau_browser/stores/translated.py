@@ -18,6 +18,7 @@ from typing import Protocol
 from tau_browser.model.session import Session
 from tau_browser.stores.files import words_of
 from tau_browser.stores.session_file import SessionFile
+from tau_browser.stores.session_log import SessionLog
 from tau_browser.stores.store import Change, Progress, StoreError
 
 
@@ -75,12 +76,13 @@ class TranslatedSession:
             yield from self._write(log)
         yield from SessionFile(str(log)).load()
 
-    def log(self) -> Path:
+    def log(self) -> SessionLog:
         """The file of its lines as it stands now. Raises StoreError."""
-        for _ in self.load():
-            pass
-        assert self._seen is not None  # set by every load
-        return self._log_in(self._seen)
+        log = self._log_in(self._origin.state())
+        if not log.exists():
+            for _ in self._write(log):
+                pass
+        return SessionLog(self.path, (str(log),))
 
     def check(self) -> Change:
         try:

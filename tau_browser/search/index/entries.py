@@ -8,7 +8,6 @@ import numpy as np
 
 from tau_browser.model.columns import Flag, Int32s, Int64s
 from tau_browser.model.context import states
-from tau_browser.model.heads import decode_record
 from tau_browser.model.payload import Record
 from tau_browser.model.session import records_at
 from tau_browser.search.documents import content_of, document_of, is_error
@@ -16,8 +15,8 @@ from tau_browser.search.index.catalog import FileRow, StandingRow
 from tau_browser.search.index.freshness import Digest, FileIdentity, FileState
 from tau_browser.search.index.groups import NONE, Groups, models_of, own_model
 from tau_browser.search.index.writer import Writer
-from tau_browser.stores.files import FileSource
-from tau_browser.stores.session_file import load_session
+from tau_browser.search.logs import FILES, Logs
+from tau_browser.stores.store import StoreError
 
 _SLICE = 2000  # entries
 
@@ -25,12 +24,16 @@ _SLICE = 2000  # entries
 class FileEntries:
     """One file about to be indexed. Raises StoreError and OSError if it cannot be read."""
 
-    def __init__(self, writer: Writer, row: FileRow, identity: FileIdentity) -> None:
+    def __init__(
+        self, writer: Writer, row: FileRow, identity: FileIdentity, logs: Logs = FILES
+    ) -> None:
         self._writer = writer
         self._catalog = writer.catalog
         self._row = row
         self._identity = identity
-        self._session = load_session(row.path)
+        self._logs = logs
+        self._log = logs.of(row.path)
+        self._session = logs.load(row.path)
         self._digest = Digest(self._session.source)
         self._old = self._catalog.standings(row.id)
         self._content, self._group = self._indexed_before()
@@ -58,7 +61,7 @@ class FileEntries:
         due = due[np.argsort(session.columns.start[due], kind="stable")]
         for first in range(0, len(due), _SLICE):
             places = due[first : first + _SLICE]
-            records = [decode_record(raw) for raw in self._raw(places)]
+            records = [self._log.record(raw) for raw in self._raw(places)]
             for place, record in zip(places.tolist(), records, strict=True):
                 if self._group[place] == NONE:
                     name = model_names[model[place]] or own_model(record)
@@ -68,7 +71,7 @@ class FileEntries:
         self._remove_gone()
         size = session.size
         seen = FileState((*self._identity[:2], size, *self._identity[3:]), self._digest.to(size))
-        plain = self._digest.is_plain
+        plain = self._digest.is_plain and self._is_one_file
         done = FileRow(row.id, row.path, seen, session.id, self._cwd(), is_plain=plain)
         self._catalog.set_file(done)
 
@@ -81,6 +84,7 @@ class FileEntries:
         state = self._row.state
         if (
             state
+            and self._is_one_file
             and self._session.size >= state.size
             and self._digest.to(state.size) == state.digest
         ):
@@ -90,6 +94,11 @@ class FileEntries:
                 if row := by_range.get(range_):
                     content[place], group[place] = row.content, row.group
         return content, group
+
+    @property
+    def _is_one_file(self) -> bool:
+        """Whether its bytes follow one another, so that what was appended is what is new."""
+        return len(self._log.files) == 1
 
     def _raw(self, places: Int32s) -> Iterator[bytes]:
         return records_at(self._session.source, self._session.columns, places)
@@ -163,11 +172,10 @@ class FileEntries:
         paths = {row.id: row.path for row in self._catalog.files()}
         for standing in standings:
             try:
-                source = FileSource(paths[standing.file])
-            except OSError:  # its own update will tell
+                log = self._logs.of(paths[standing.file])
+                record = log.record(log.source().read(standing.start, standing.stop))
+            except (OSError, StoreError):  # its own update will tell
                 continue
-            record = decode_record(source.read(standing.start, standing.stop))
-            source.close()
             if self._catalog.numbers([content_of(record)]).get(content_of(record)) == content:
                 groups = {row.group for row in standings}
                 document = document_of(record, is_error=is_error(record))

@@ -33,13 +33,6 @@ class FileState:
         """Bytes that were indexed."""
         return self.identity[2]
 
-    def is_now(self, path: str) -> bool:
-        """Whether the file at a path is in this state."""
-        try:
-            return identity_of(os.stat(path)) == self.identity
-        except OSError:
-            return False
-
 
 class Bytes(Protocol):
     """What digests are made of."""

@@ -17,6 +17,7 @@ from tau_browser.search.index.folder import Files, NoIndex
 from tau_browser.search.index.postings import KEY, STEM, open_postings, tools_in
 from tau_browser.search.index.selection import GroupFacts, Selection, select
 from tau_browser.search.index.writer import Damaged, Full, translated
+from tau_browser.search.logs import FILES, Logs
 from tau_browser.search.query import Query
 from tau_browser.search.vocabulary import Vocabulary
 
@@ -56,8 +57,9 @@ class Reader:
     update.
     """
 
-    def __init__(self, folder: Path, store: str = "tau") -> None:
+    def __init__(self, folder: Path, store: str = "tau", logs: Logs = FILES) -> None:
         self._store = store
+        self._logs = logs
         self._files = Files(folder)
         self._inode = self._changes = 0
         self._selected: tuple[object, Selection] | None = None
@@ -188,7 +190,7 @@ class Reader:
         return {
             row.path
             for row in self.files()
-            if row.is_plain and row.state and row.state.is_now(row.path)
+            if row.is_plain and row.state and self._logs.is_now(row.path, row.state.identity)
         }
 
     def files(self) -> list[FileRow]:

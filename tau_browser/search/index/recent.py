@@ -95,8 +95,9 @@ class Recent:
     def record(self, key: int) -> Record:
         """The record of a key."""
         standing = self.standing(key)
-        source = self._sessions[standing.path].source
-        return decode_record(source.read(standing.start, standing.stop))
+        session = self._sessions[standing.path]
+        raw = session.source.read(standing.start, standing.stop)
+        return session.format.record(decode_record(raw))
 
     def text(self, key: int) -> str:
         """What the entry of a key says."""
@@ -125,7 +126,7 @@ class Recent:
         cwd = session.header.get("cwd")
         raws = records_at(session.source, columns, places)
         for place, raw in zip(places.tolist(), raws, strict=True):
-            record = decode_record(raw)
+            record = session.format.record(decode_record(raw))
             if self._reader.stands(content_of(record)):  # found already, in the session it is from
                 continue
             now, name = State(int(state[place])), names[model[place]] or own_model(record)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tau_browser.search.index.folder import Files, NoIndex
-from tau_browser.search.index.freshness import identity_of
 from tau_browser.search.index.reader import Reader
-from tau_browser.stores.store import Listed, Store, Unreadable
+from tau_browser.search.logs import Logs
+from tau_browser.stores.store import Store, Unreadable
 
 
 @dataclass(slots=True)
@@ -33,7 +31,7 @@ class Status:
 
 def status_of(store: Store, folder: Path) -> Status:
     """What an index covers of a store at this moment. Looks at no session's contents."""
-    status = Status()
+    status, logs = Status(), Logs(store)
     known = {}
     try:
         reader = Reader(folder)
@@ -51,14 +49,8 @@ def status_of(store: Store, folder: Path) -> Status:
         row = known.get(item.path)
         if row is not None and row.problem:
             status.skipped.append((item.path, row.problem))
-        elif row is not None and row.state is not None and row.state.is_now(item.path):
+        elif row is not None and row.state and logs.is_now(item.path, row.state.identity):
             status.indexed += 1
         else:
             status.waiting.append(item.path)
     return status
-
-
-def _identity(item: Listed) -> object:
-    with suppress(OSError):
-        return identity_of(os.stat(item.path))
-    return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,8 +9,9 @@ from pathlib import Path
 from tau_browser.search.index.catalog import FileRow
 from tau_browser.search.index.entries import FileEntries
 from tau_browser.search.index.folder import Files
-from tau_browser.search.index.freshness import FileIdentity, identity_of
+from tau_browser.search.index.freshness import FileIdentity
 from tau_browser.search.index.writer import Damaged, Full, Writer, forget, writing
+from tau_browser.search.logs import Logs
 from tau_browser.stores.files import words_of
 from tau_browser.stores.store import Listed, Store, StoreError, Unreadable
 
@@ -85,6 +85,7 @@ class _Update:
         cancelled: Callable[[], bool],
     ) -> None:
         self._store = store
+        self._logs = Logs(store)
         self._writer = writer
         self._report = report
         self._progress = progress
@@ -130,9 +131,12 @@ class _Update:
 
     def _add(self, found: dict[str, FileIdentity], item: Listed) -> None:
         try:
-            found[item.path] = identity_of(os.stat(item.path))
+            found[item.path] = self._logs.identity(item.path)
         except OSError as error:
             self._report.skipped.append((item.path, words_of(error)))
+        except StoreError as error:
+            reason = str(error).removeprefix(f"{item.path}: ")
+            self._report.skipped.append((item.path, reason))
 
     def _match(self, found: dict[str, FileIdentity]) -> dict[str, FileRow]:
         """The catalog's row of every file: moved with it, made for a new one, dropped for one
@@ -165,7 +169,7 @@ class _Update:
         end."""
         self._writer.touch(row.id)
         try:
-            entries = FileEntries(self._writer, row, identity)
+            entries = FileEntries(self._writer, row, identity, self._logs)
         except (StoreError, OSError) as error:
             self._skip(row, identity, str(error).removeprefix(f"{row.path}: "))
             return True

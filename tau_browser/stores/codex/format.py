@@ -81,6 +81,7 @@ class CodexFormat(Format):
     """Rollouts of all versions seen."""
 
     name = "codex"
+    is_direct = False  # arguments and outputs are JSON within a string
 
     def heads(self, lines: bytes, header: Record | None) -> tuple[Sequence[Head], Links]:
         heads: list[Head] = []

@@ -26,6 +26,7 @@ from tau_browser.stores.jmfts.documents import Document
 from tau_browser.stores.jmfts.errors import JmftsError
 from tau_browser.stores.jmfts.records import Line, disorder, header_line, line_of, stamp
 from tau_browser.stores.jmfts.splitter import BadAnswer, Splitter
+from tau_browser.stores.session_log import SessionLog
 from tau_browser.stores.store import Change, Progress, StoreError
 
 # Levels of a tree that are asked for at once: the answer grows with their square.
@@ -139,6 +140,10 @@ class JmftsSession:
         self._append(self._added)
         self._added = []
         return self._now()
+
+    def log(self) -> SessionLog:
+        """None: the server searches."""
+        raise StoreError(f"{self.path}: its lines are on a server, which searches them itself")
 
     def close(self) -> None:
         """Nothing is held but the file of the log, and that by its sessions."""

@@ -99,8 +99,8 @@ class PiFormat(Format):
                 said = {name: rest.pop(name) for name in _SAID if name in rest}
                 rest["message"] = {"role": "custom", "customType": rest.get("customType"), **said}
             case "label":
-                said = {"label": rest.pop("label", None), "entry_id": rest.pop("targetId", None)}
-                rest |= {"customType": "bookmark", "data": said}
+                said = {name: rest.pop(name, None) for name in ("label", "targetId")}
+                rest |= {"customType": "label", "data": said}
             case "model_change":
                 rest |= {"model": rest.pop("modelId", None), "backend": rest.pop("provider", None)}
             case "thinking_level_change":
@@ -117,7 +117,7 @@ _decode_lines = msgspec.json.Decoder(_Line).decode_lines
 
 def _in_words_of_tau(head: Head, linear: bool) -> Head:
     kind = _KINDS.get(head.type, head.type)
-    custom = "bookmark" if head.type == "label" else head.customType
+    custom = "label" if head.type == "label" else head.customType
     head = msgspec.structs.replace(head, type=kind, customType=custom)
     if kind == "customMessage":
         message = msgspec.structs.replace(head.message, role="custom")
@@ -133,7 +133,7 @@ def _message(stored: Record) -> Record:
     if isinstance(usage, dict):
         message["usage"] = {_USAGE.get(name, name): value for name, value in usage.items()}
     if message.get("role") == "bashExecution" and "content" not in message:
-        message["content"] = f"$ {message.get('command', '')}\n{message.get('output', '')}"
+        message["content"] = f"{message.get('command', '')}\n{message.get('output', '')}"
     return message
 
 

@@ -31,7 +31,7 @@ def test_third_version_is_a_tree_with_its_parent_session() -> None:
     assert parents(session) == {"a": None, "b": "a", "c": "a", "l": "c", "cm": "l"}
     assert session.entry_id(session.leaf) == "cm"
     assert summary_of(session).parent == "/elsewhere/x.jsonl"
-    assert said(session)[3] == ("customEntry", "", "bookmark\nlabel: keep\nentry_id: a")
+    assert said(session)[3] == ("customEntry", "", "label\nlabel: keep\ntargetId: a")
     assert said(session)[4] == ("customMessage", "custom", "note")
 
 
@@ -64,7 +64,7 @@ def test_settings_usage_and_errors_in_words_of_tau() -> None:
     assert config_at(session, 3) == {"model": "big", "backend": "prov", "thinking": "high"}
     assert session.usage.tolist() == [[5, 7, 1, 2]]
     assert session.has(2, Flag.ABORTED)
-    assert session.text(3) == "$ ls\nf"
+    assert session.text(3) == "ls\nf"
 
 
 def test_record_as_stored_stays_as_it_is() -> None:
