@@ -185,7 +185,7 @@ class Engine:
             files = reader.files()
             return Coverage(
                 sessions=len(files),
-                entries=reader.catalog.count("standings"),
+                entries=reader.entries,
                 indexed=reader.count,
                 embedded=embedded(self.folder / _VECTORS, reader.made).contents,
                 skipped=[(file.path, file.problem) for file in files if file.problem],

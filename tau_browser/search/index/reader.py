@@ -63,6 +63,7 @@ class Reader:
         self._files = Files(folder)
         self._inode = self._changes = 0
         self._selected: tuple[object, Selection] | None = None
+        self._chosen: tuple[Selection, list[int]] | None = None
         self._open()
 
     def refresh(self) -> bool:
@@ -99,11 +100,13 @@ class Reader:
         """The numbers of all contents of a selection, or None if it is everything."""
         if selection.condition is None:
             return None
-        with self.guarded():
-            found = self.searcher.search(
-                selection.condition, max(1, self.searcher.num_docs), count=False
-            )
-            return self.keys([address for _, address in found.hits])
+        if self._chosen is None or self._chosen[0] is not selection:  # as above
+            with self.guarded():
+                found = self.searcher.search(
+                    selection.condition, max(1, self.searcher.num_docs), count=False
+                )
+                self._chosen = selection, self.keys([address for _, address in found.hits])
+        return self._chosen[1]
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -112,6 +115,12 @@ class Reader:
             return Vocabulary(self._files.words.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return Vocabulary("")
+
+    @cached_property
+    def entries(self) -> int:
+        """How many entries there are, each copy counted."""
+        with self.guarded():
+            return self.catalog.count("standings")
 
     @property
     def count(self) -> int:
@@ -222,8 +231,8 @@ class Reader:
     def _load(self) -> None:
         self._changes = self.catalog.changes()
         self.searcher = open_postings(str(self._files.postings)).searcher()
-        self._selected = None
-        for cached in ("_groups", "vocabulary"):
+        self._selected = self._chosen = None
+        for cached in ("_groups", "vocabulary", "entries"):
             self.__dict__.pop(cached, None)
 
     @cached_property

@@ -9,6 +9,7 @@ there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -17,7 +18,12 @@ import numpy as np
 from tau_browser.search.documents import pieces
 from tau_browser.search.index.folder import replace_file
 from tau_browser.search.semantic.table import TABLE_SHA256, static_table
-from tau_browser.search.semantic.vectors import Vectors, VectorsDamaged, VectorWriter
+from tau_browser.search.semantic.vectors import (
+    Vectors,
+    VectorsDamaged,
+    VectorWriter,
+    identities,
+)
 
 _STATE = "embedded.json"
 _BATCH = 512
@@ -48,12 +54,18 @@ def embedded(folder: Path, index: int) -> Embedded:
 
 
 def vectors_of(folder: Path, index: int) -> Vectors | None:
-    """The vectors of an index; None if there are none, or none that can be read."""
+    """The vectors of an index; None if there are none, or none that can be read. They stay open
+    while their files are the same: to map a million rows anew takes longer than to search them."""
     state = embedded(folder, index)
     try:
-        return Vectors(folder, state.rows, static_table().spread) if state.rows else None
+        return _opened(folder, state.rows, identities(folder)) if state.rows else None
     except (OSError, VectorsDamaged):
         return None
+
+
+@lru_cache(maxsize=1)
+def _opened(folder: Path, rows: int, _identities: tuple[tuple[int, int], ...]) -> Vectors:
+    return Vectors(folder, rows, static_table().spread)
 
 
 def embed(

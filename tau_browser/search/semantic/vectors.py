@@ -7,6 +7,7 @@ tenth from the rest. `vectors.keys`: whose piece it is, as a number of the index
 
 How many rows count is not written here: the index says it, and commits it after the rows are
 flushed. So what a killed writer left behind the last committed row is cut off by the next writer.
+One that begins with no row makes new files: who has mapped the old ones keeps them.
 A row that was deleted has the length 0, like that of a text without words: it is like nothing.
 Readers map the files; a writer never changes a number that they may read, but for that length.
 """
@@ -181,6 +182,8 @@ class VectorWriter:
         self._files: list[tuple[int, np.dtype[Any]]] = []
         try:
             for name, row in _COLUMNS.items():
+                if not count:
+                    (folder / name).unlink(missing_ok=True)
                 self._files.append((_open_for_writing(folder / name), row))
                 _require(folder / name, os.fstat(self._files[-1][0]).st_size, count, row)
             self._cut()
@@ -237,6 +240,12 @@ class VectorWriter:
     def _cut(self) -> None:
         for file, row in self._files:
             os.ftruncate(file, self._count * row.itemsize)
+
+
+def identities(folder: Path) -> tuple[tuple[int, int], ...]:
+    """Inode and size of each file in a folder of vectors. Raises OSError."""
+    found = [os.stat(folder / name) for name in _COLUMNS]
+    return tuple((status.st_ino, status.st_size) for status in found)
 
 
 def _mapped(path: Path, count: int) -> npt.NDArray[Any]:

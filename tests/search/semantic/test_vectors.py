@@ -20,7 +20,13 @@ from tau_browser.search.semantic import vectors as module
 from tau_browser.search.semantic.int8 import Floats
 from tau_browser.search.semantic.packed import packed, products
 from tau_browser.search.semantic.table import DIMENSIONS, static_table
-from tau_browser.search.semantic.vectors import Coverage, Vectors, VectorsDamaged, VectorWriter
+from tau_browser.search.semantic.vectors import (
+    Coverage,
+    Vectors,
+    VectorsDamaged,
+    VectorWriter,
+    identities,
+)
 
 SIZES = {"vectors.packed": 132, "vectors.signs": 32, "vectors.keys": 4}
 
@@ -208,6 +214,15 @@ def test_rows_appended_later_are_seen_when_opened_again(tmp_path: Path) -> None:
         assert len(writer) == 20
     assert len(early) == 10 and 15 not in nearest(early, vectors[15], 20)
     assert nearest(Vectors(tmp_path, 20), vectors[15], 1) == [15]
+
+
+def test_who_reads_keeps_the_rows_while_all_are_made_anew(tmp_path: Path) -> None:
+    vectors = random_vectors(20)
+    early = stored(tmp_path, vectors)
+    before = identities(tmp_path)
+    late = stored(tmp_path, vectors[:3])
+    assert nearest(early, vectors[15], 1) == [15] and nearest(late, vectors[2], 1) == [2]
+    assert identities(tmp_path) != before
 
 
 @given(st.integers(0, 6), st.tuples(*[st.integers(0, 900)] * 3))
