@@ -12,7 +12,6 @@ import numpy as np
 from tau_browser.search.documents import pieces
 from tau_browser.search.find import Snippet, Span, snippet
 from tau_browser.search.highlight import Mark, spans_of
-from tau_browser.search.query import Term
 from tau_browser.search.semantic.int8 import Floats
 
 WIDTH = 100
@@ -30,13 +29,13 @@ def snippet_of(text: str, marks: Sequence[Mark]) -> Snippet:
     """A text around its marks: where most of the terms stand close together, and another place
     if that lacks some."""
     spans = spans_of(marks)
-    terms = {mark.term for mark in marks}
+    terms = {mark.term.start for mark in marks}
     first, covered = _densest(marks, WIDTH // 2)
     if len(covered) == len(terms):
         return snippet(text, spans, WIDTH, first=first)
     half = WIDTH // 2
     first, covered = _densest(marks, half // 2)
-    other, _ = _densest([mark for mark in marks if mark.term not in covered], half // 2)
+    other, _ = _densest([mark for mark in marks if mark.term.start not in covered], half // 2)
     if abs(other - first) <= half:
         return snippet(text, spans, WIDTH, first=min(first, other))
     ahead, behind = (snippet(text, spans, half, first=at) for at in sorted((first, other)))
@@ -64,15 +63,16 @@ def _nearest(texts: Sequence[str], vector: Floats, encode: Encode) -> int:
     return int(np.argmax(np.einsum("ij,j->i", encode(texts), vector)))
 
 
-def _densest(marks: Sequence[Mark], width: int) -> tuple[int, set[Term]]:
-    """The start of the first stretch of some code points in which most terms begin; and them."""
-    best, covered = marks[0].start, {marks[0].term}
-    inside: Counter[Term] = Counter()
+def _densest(marks: Sequence[Mark], width: int) -> tuple[int, set[int]]:
+    """The start of the first stretch of some code points in which most terms begin; and them, by
+    where they stand in the query."""
+    best, covered = marks[0].start, {marks[0].term.start}
+    inside: Counter[int] = Counter()
     first = 0
     for mark in marks:
-        inside[mark.term] += 1
+        inside[mark.term.start] += 1
         while mark.start - marks[first].start > width:
-            behind = marks[first].term
+            behind = marks[first].term.start
             inside[behind] -= 1
             if not inside[behind]:
                 del inside[behind]
