@@ -16,7 +16,7 @@ DEV := $(VENV)/.dev-installed
 help:
 	@echo "make run [ARGS=...]   start tau-browse from this checkout"
 	@echo "make test             lint, types, import rules and tests"
-	@echo "make bench            measure, and print the numbers (ARGS=--search=100000: of the search,"
+	@echo "make bench            measure, and print the numbers (ARGS=--search=1000000: of the search,"
 	@echo "                      ARGS=--recalls=1000000: of the recall audit)"
 	@echo "make eval             print how well searches find what they should (ARGS=--rerank: the extra too)"
 	@echo "make screenshots      draw the pictures in the documentation again"
