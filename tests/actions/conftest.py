@@ -22,6 +22,7 @@ from tests.conftest import DATA
 
 FIXTURES = sorted((DATA / "tau").glob("*.jsonl"))
 SMALL = [path for path in FIXTURES if path.stat().st_size < 100_000]
+LARGE = [path for path in FIXTURES if path not in SMALL]
 LONG_AGO = 1_700_000_000_000_000_000  # nanoseconds since 1970
 
 CopyOf = Callable[[Path | bytes], Path]

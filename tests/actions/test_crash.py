@@ -6,6 +6,7 @@ itself, before or after. Each number is tried until the change outlives it.
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -26,7 +27,8 @@ from tau_browser.actions.prune import How, PruneRequest, plan_prune
 from tau_browser.actions.reading import read_file
 from tau_browser.actions.rename import plan_rename
 from tau_browser.actions.undo import last_undoable, take_back, undoables
-from tests.actions.conftest import LONG_AGO, snapshot
+from tau_browser.model.context import context_messages
+from tests.actions.conftest import LONG_AGO, in_tau, snapshot
 from tests.actions.test_fork import WITH_CALLS
 from tests.conftest import load, log_of, message, read
 
@@ -234,5 +236,10 @@ def test_any_tree_any_plan_any_moment(
         expected, written = read(b"".join(planned.content.pieces())), read(made)
         assert len(written) == len(expected)
         assert written.tree.parent.tolist() == expected.tree.parent.tolist()
+        (path,) = (path for path, (held, _) in new.items() if held == made)
+        seen, session = in_tau(path), load(Path(path))
+        assert seen["leaf"] == session.entry_id(session.leaf)
+        assert seen["path"] == session.ids(session.tree.path(session.leaf))
+        assert seen["context"] == json.dumps(context_messages(session, session.leaf))
         undo(place)
         assert place.sessions == old

@@ -14,6 +14,7 @@ from tau_browser.actions.rename import plan_rename
 from tau_browser.actions.undo import last_undoable, take_back, undoables
 from tau_browser.model.context import fold_at
 from tests.actions.conftest import (
+    LARGE,
     SMALL,
     CopyOf,
     in_tau,
@@ -50,6 +51,16 @@ def test_tau_opens_what_is_left_of_any_pruning(
         assert in_tau(change.path) == promised(plan)
         done += 1
     assert done or fixture.stem.startswith("31")
+
+
+@pytest.mark.parametrize("fixture", LARGE, ids=lambda path: path.stem)
+def test_a_large_session_too(fixture: Path, copy_of: CopyOf, journal: Journal) -> None:
+    path = copy_of(fixture)
+    session = load(path)
+    for place in (len(session) // 3, len(session) - 2):
+        plan = prune(path, session.entry_id(place), pairs=True)
+        assert not plan.refusals
+        assert in_tau(writer_of(path).apply(plan, journal).path) == promised(plan)
 
 
 @pytest.mark.parametrize("fixture", SMALL, ids=lambda path: path.stem)
