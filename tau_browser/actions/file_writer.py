@@ -141,7 +141,7 @@ def _create(
     folder = os.path.dirname(path)
     if not os.path.isdir(folder):
         os.makedirs(folder, mode=0o700)
-        _sync(os.path.dirname(folder))
+        sync(os.path.dirname(folder))
     with _partial(folder, pieces, 0o600, mtime_ns) as (temporary, after):
         change = replace(change, memo={"before": None, "after": _stored(after)})
         journal.write(change)
@@ -151,7 +151,7 @@ def _create(
             raise Refused(f"{path}: there is a file of this name already") from error
         except OSError:  # a file system without links
             os.rename(temporary, path)
-        _sync(folder)
+        sync(folder)
     return change
 
 
@@ -179,11 +179,11 @@ def _replace(
         if not is_at(path, read):
             raise Refused(f"{path}: {_CHANGED}")
         os.replace(temporary, path)
-        _sync(os.path.dirname(path))
+        sync(os.path.dirname(path))
     if old.status().st_size != read.size:  # somebody had it open, and wrote at that very moment
         with _partial(os.path.dirname(path), bytes_of(old), mode) as (temporary, _):
             os.replace(temporary, path)
-            _sync(os.path.dirname(path))
+            sync(os.path.dirname(path))
         raise Refused(f"{path}: another process wrote to it at that very moment: left as it was")
     return change
 
@@ -196,7 +196,7 @@ def _remove(path: str, read: Read, change: Change, journal: Journal) -> Change:
     if not is_at(path, read):
         raise Refused(f"{path}: {_CHANGED}")
     os.unlink(path)
-    _sync(os.path.dirname(path))
+    sync(os.path.dirname(path))
     return change
 
 
@@ -209,7 +209,7 @@ def _keep(source: FileSource, read: Read, journal: Journal) -> None:
         if state.digest != read.digest:
             raise Refused(f"{read.path}: {_CHANGED}")
         os.replace(temporary, kept)
-        _sync(str(journal.trash))
+        sync(str(journal.trash))
 
 
 @contextlib.contextmanager
@@ -237,7 +237,7 @@ def _partial(
             os.unlink(path)
 
 
-def _sync(folder: str) -> None:
+def sync(folder: str) -> None:
     """Wait until the names in a folder are on the disk."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

@@ -28,6 +28,11 @@ class Verb(StrEnum):
     IMPORT = "import"
     UNDO = "undo"
     ENRICH = "enrich"
+    DISTILL = "distill"
+    PROMOTE = "promote"
+    SNAPSHOT = "snapshot"
+    COMPACT = "compact"
+    OBSERVE = "observe"
 
 
 class Way(StrEnum):
@@ -81,10 +86,11 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An entry in a list. says: who speaks and what, in one safe line."""
+    """An entry in a list. says: who speaks and what, in one safe line · more: safe lines below."""
 
     id: str
     says: str
+    more: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +123,8 @@ class Plan:
 
     store: the name of the store that is written to · about: the change in one line · target: where
     it is written · result: the session that it makes, if it makes one · leaf: the id of the entry
-    at which τ continues it · leaving: entries of the source that are not in it.
+    at which τ continues it · leaving: entries of the source that are not in it · adding: what it is
+    made of, where that is not a session.
     """
 
     verb: Verb
@@ -132,6 +139,7 @@ class Plan:
     after: Measure | None = None
     leaf: Item | None = None
     leaving: tuple[Item, ...] = ()
+    adding: tuple[Item, ...] = ()
     references: tuple[Loose, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     remarks: tuple[str, ...] = ()
@@ -157,6 +165,7 @@ def described(plan: Plan) -> dict[str, Any]:
         "session": plan.result.id if plan.result is not None else None,
         "leaf": plan.leaf.id if plan.leaf else None,
         "leaving": [item.id for item in plan.leaving],
+        "adding": [item.id for item in plan.adding],
         "references": [_fields(loose) for loose in plan.references],
         "refusals": [
             {"reason": refusal.reason, "remedy": refusal.remedy, "entries": list(refusal.entries)}

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Refused, Verb
-from tau_browser.actions.writer import Writer
+from tau_browser.actions.writer import Hand
 
-Writers = Mapping[str, Writer]
+Writers = Mapping[str, Hand]
 """The hands of stores, by the store's name."""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tau_browser.actions.plan import Measure, Plan, Remedy, Verb
+from tau_browser.actions.plan import Item, Measure, Plan, Remedy, Verb
 from tau_browser.model.text import counted, safe_line, size_of
 
 
@@ -57,8 +57,8 @@ def lines_of(plan: Plan, signs: Signs, remedies: dict[Remedy, str]) -> list[Line
 
 
 def lists_of(plan: Plan, signs: Signs) -> list[Line]:
-    """What goes, one by one."""
-    return [*_references(plan, signs), *_leaving(plan)]
+    """What goes and what comes, one by one."""
+    return [*_references(plan, signs), *_leaving(plan), *_adding(plan)]
 
 
 def refused(reason: str, signs: Signs) -> Line:
@@ -108,10 +108,33 @@ def _references(plan: Plan, signs: Signs) -> Iterator[Line]:
 
 
 def _leaving(plan: Plan) -> Iterator[Line]:
-    if not plan.leaving:
+    what = _LEAVING.get(plan.verb, "gone")
+    record = "record" if plan.verb is Verb.COMPACT else "entry"
+    yield from _listed(f"{what}: {counted(len(plan.leaving), record)}", plan.leaving)
+
+
+def _adding(plan: Plan) -> Iterator[Line]:
+    count = counted(len(plan.adding), _ADDING.get(plan.verb, "entry"))
+    yield from _listed(f"{count}, oldest first", plan.adding)
+
+
+def _listed(title: str, items: tuple[Item, ...]) -> Iterator[Line]:
+    if not items:
         return
-    what = {Verb.FOLD: "out of the context", Verb.FORK: "not copied"}.get(plan.verb, "gone")
     yield Line("")
-    yield Line(f"{what}: {counted(len(plan.leaving), 'entry')}", Tone.STRONG)
-    for item in plan.leaving:
-        yield Line(f"  {safe_line(item.id)}  {item.says}", Tone.QUIET)
+    yield Line(title, Tone.STRONG)
+    for item in items:
+        yield Line(f"  {safe_line(item.id)}  {item.says}".rstrip(), Tone.QUIET)
+        yield from (Line(f"      {line}", Tone.QUIET) for line in item.more)
+
+
+_LEAVING = {
+    Verb.FOLD: "out of the context",
+    Verb.FORK: "not copied",
+    Verb.COMPACT: "left out",
+}
+_ADDING = {
+    Verb.DISTILL: "source",
+    Verb.PROMOTE: "new document",
+    Verb.OBSERVE: "call",
+}

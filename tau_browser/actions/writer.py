@@ -10,18 +10,11 @@ from tau_browser.actions.reading import Reading
 from tau_browser.model.payload import Record
 
 
-class Writer(Protocol):
-    """The hand of one store. Whatever it does is in the journal before it takes effect."""
+class Hand(Protocol):
+    """What makes changes of some kind, and takes them back. Whatever it does is in the journal
+    before it takes effect."""
 
     store: str
-
-    def read(self, path: str, journal: Journal) -> Reading:
-        """A session as plans are made from it. Raises StoreError."""
-        ...
-
-    def place_for(self, header: Record) -> str:
-        """Where a new session with this header will be written."""
-        ...
 
     def apply(self, plan: Plan, journal: Journal) -> Change:
         """Carry out a plan. Raises Refused where it does not hold any more, StoreError."""
@@ -33,4 +26,16 @@ class Writer(Protocol):
 
     def undo(self, change: Change, journal: Journal) -> Change:
         """Take a change back. Raises Refused where that is no longer possible, StoreError."""
+        ...
+
+
+class Writer(Hand, Protocol):
+    """The hand that changes the sessions of a store."""
+
+    def read(self, path: str, journal: Journal) -> Reading:
+        """A session as plans are made from it. Raises StoreError."""
+        ...
+
+    def place_for(self, header: Record) -> str:
+        """Where a new session with this header will be written."""
         ...

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 
 from tau_browser.actions.file_writer import FileWriter
+from tau_browser.actions.folder_writer import FolderWriter
 from tau_browser.actions.undo import Writers
-from tau_browser.actions.writer import Writer
+from tau_browser.actions.writer import Hand, Writer
 from tau_browser.stores.adapters import JMFTS, TAU
 from tau_browser.stores.store import Store, StoreError
 
@@ -30,7 +31,7 @@ def writer_into(store: Store) -> Writer:
 
 def writers(store: Store | None = None) -> Writers:
     """The writers that take changes back, by store. store: one that is open, if it is a server."""
-    found: dict[str, Writer] = {TAU: FileWriter("")}
+    found: dict[str, Hand] = {TAU: FileWriter(""), FolderWriter.store: FolderWriter()}
     if store is not None and (writer := _server_writer(store)) is not None:
         found[JMFTS] = writer
     return found

@@ -14,7 +14,7 @@ from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Plan, described
 from tau_browser.actions.reading import Reading
 from tau_browser.actions.wording import OPTIONS, PLAIN_SIGNS, Signs, lines_of, lists_of
-from tau_browser.actions.writer import Writer
+from tau_browser.actions.writer import Hand, Writer
 from tau_browser.actions.writers import writer_beside
 from tau_browser.cli import places
 from tau_browser.cli.output import Failure, Printer, print_json
@@ -50,7 +50,7 @@ def entries_named(session: Session, names: list[str]) -> tuple[int, ...]:
 
 
 def carry_out(
-    plan: Plan, writer: Writer, args: argparse.Namespace, printer: Printer, **more: Any
+    plan: Plan, writer: Hand, args: argparse.Namespace, printer: Printer, **more: Any
 ) -> int:
     """Show a plan and, unless it is refused or only asked for, do it. Returns the exit code.
 

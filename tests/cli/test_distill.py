@@ -58,19 +58,20 @@ CORPUS = [*RUN[:-1], "corpus:run:lazy-loading-f70cbea892ed"]
 def test_a_snapshot_is_written_and_verified(run: Run, tmp_path: Path) -> None:
     target = tmp_path / "kept"
     planned = run("snapshot", *CORPUS, "-o", target, "--dry-run", "--json").json
-    assert planned["written"] is False and not target.exists()
+    assert planned["change"] is None and not target.exists()
     made = run("snapshot", *CORPUS, "-o", target, "--json").json
-    assert made["plan"]["anchor"] == planned["plan"]["anchor"]
-    anchor = made["plan"]["anchor"]
+    assert made["plan"]["remarks"] == planned["plan"]["remarks"]
+    anchor = made["plan"]["remarks"][-1].split()[1].rstrip(":")
     assert run("verify", target, "--anchor", anchor).code == 0
     assert run("verify", target, "--anchor", "0" * 64).code == 1
     assert run("snapshot", *CORPUS, "-o", target).code == 2
     assert run("snapshot", *RUN, "-o", tmp_path / "other").code == 2
+    assert run("undo", made["change"]).code == 0 and not target.exists()
 
 
 def test_a_compacted_corpus_is_a_new_one(run: Run, tmp_path: Path) -> None:
     shown = run("compact", *CORPUS, "-o", tmp_path / "new")
-    assert shown.code == 0 and shown.out.count("left out: document") == 2
+    assert shown.code == 0 and shown.out.count(" document: ") == 2
     listed = run("ls", tmp_path / "new", "--json").json["sessions"]
     assert [row["id"] for row in listed] == ["corpus:run:lazy-loading-f70cbea892ed-compacted"]
     assert run("compact", tmp_path / "new", "-o", tmp_path / "newer").code == 2

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tau_browser.actions.distill.digest import Digest
-from tau_browser.actions.plan import Plan, Refusal, Refused, Verb, Way
+from tau_browser.actions.plan import Item, Plan, Refusal, Refused, Verb, Way
 from tau_browser.actions.redaction.findings import Redactor, findings_in
 from tau_browser.model.text import counted, safe_line
 
@@ -89,28 +89,39 @@ def markdown(digest: Digest, *, redact: bool = True) -> str:
     return "\n".join(lines) + "\n"
 
 
-def plan_distill(digest: Digest, output: str, *, redact: bool = True) -> Plan:
-    """The plan of a digest's file, in the form that the end of its name tells.
+def plan_distill(digest: Digest, output: str = "", *, redact: bool = True) -> Plan:
+    """The plan of a digest's file, in the form that the end of its name tells. output: "": named
+    after the digest.
 
     Raises Refused where there is nothing to distill.
     """
     if not digest.sources:
         raise Refused(f"nothing to distill: {coverage_words(digest)}")
-    target = os.path.abspath(output)
+    target = os.path.abspath(output or f"digest-{digest.id[:12]}.md")
+    found = told(digest, redact=redact)
     if target.endswith(".json"):
-        text = json.dumps(told(digest, redact=redact), indent=1) + "\n"
+        text = json.dumps(found, indent=1) + "\n"
     else:
         text = markdown(digest, redact=redact)
     taken = os.path.lexists(target)
     refusals = [Refusal(f"{target} is there already: give another name")] if taken else []
     return Plan(
-        verb=Verb.EXPORT,
+        verb=Verb.DISTILL,
         store="tau",
         about=f"{digest.kind} digest of {safe_line(digest.session)}",
         read=None,  # what is distilled is what was read
         way=Way.NEW,
         target=target,
         content=Bytes(text.encode("utf-8", "replace")),
+        adding=tuple(Item(each["entry"], safe_line(each["line"])) for each in found["sources"]),
         refusals=tuple(refusals),
-        remarks=(f"covers {coverage_words(digest)}",),
+        remarks=(f"covers {coverage_words(digest)}", *_secrets(found)),
     )
+
+
+def _secrets(found: dict[str, Any]) -> Iterator[str]:
+    """What to know of the secrets in a digest that is told."""
+    if "secrets_hidden" not in found:
+        yield "secrets, if there are any, are written as they are"
+    elif count := found["secrets_hidden"]:
+        yield f"{counted(count, 'secret')} hidden; no scanner finds all: look it over"
