@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
+    from tau_browser.model.families import Family
     from tau_browser.model.memory import MemoryType
 
 APP = "tau-browse"
@@ -71,6 +72,7 @@ class Settings:
     memory_types: dict[str, MemoryType] = field(
         default_factory=dict
     )  # a tool's name or word -> type
+    tool_families: dict[str, Family] = field(default_factory=dict)  # the same -> family
 
 
 def tau_home(env: Mapping[str, str]) -> Home:
@@ -180,7 +182,8 @@ def settings() -> Settings:
         return Settings(path)
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: {error}; mend the file or move it away") from error
-    known = {"theme": str, "ascii": bool, "keys": dict, "memory": dict, "memory_types": dict}
+    tables = ("keys", "memory", "memory_types", "tool_families")
+    known = {"theme": str, "ascii": bool, **dict.fromkeys(tables, dict)}
     for name, value in stored.items():
         if name not in known:
             raise ConfigError(f"{path}: unknown setting {name!r}; known are {', '.join(known)}")
@@ -197,20 +200,33 @@ def settings() -> Settings:
         keys=keys,
         memory_tools=tools,
         memory_folders=folders,
-        memory_types=_memory_types(path, stored.get("memory_types", {})),
+        memory_types=_rules(path, stored, "memory_types"),
+        tool_families=_rules(path, stored, "tool_families"),
     )
 
 
-def _memory_types(path: Path, rules: dict[str, Any]) -> dict[str, MemoryType]:
-    if not rules:
-        return {}
-    from tau_browser.model.memory import MemoryType  # only for those who have rules
+def use_rules(settings: Settings) -> None:
+    """Let the person's rules on what names of tools tell hold from now on."""
+    from tau_browser.model.families import FAMILIES
+    from tau_browser.model.memory import MEMORY_TYPES
 
-    for text, type in rules.items():
-        if not text or type not in list(MemoryType):
-            known = ", ".join(MemoryType)
-            raise ConfigError(f"{path}: memory_types.{text or '(empty)'} must be one of {known}")
-    return {text: MemoryType(type) for text, type in rules.items()}
+    MEMORY_TYPES.use(settings.memory_types)
+    FAMILIES.use(settings.tool_families)
+
+
+def _rules(path: Path, stored: dict[str, Any], table: str) -> dict[str, Any]:
+    """The rules of a table of the config: a tool's name or word, and what it tells."""
+    if not (rules := stored.get(table)):
+        return {}
+    from tau_browser.model.families import Family  # only for those who have rules
+    from tau_browser.model.memory import MemoryType
+
+    kind = MemoryType if table == "memory_types" else Family
+    for text, value in rules.items():
+        if not text or value not in list(kind):
+            known = ", ".join(kind)
+            raise ConfigError(f"{path}: {table}.{text or '(empty)'} must be one of {known}")
+    return {text: kind(value) for text, value in rules.items()}
 
 
 def remembered() -> dict[str, Any]:

@@ -12,6 +12,8 @@ import pytest
 
 from tau_browser import config
 from tau_browser.config import ConfigError
+from tau_browser.model.families import FAMILIES, Family
+from tau_browser.model.memory import MEMORY_TYPES, MemoryType
 
 
 @pytest.fixture(autouse=True)
@@ -162,11 +164,26 @@ def test_settings_are_read() -> None:
         ("theme = 1", "config.toml: theme must be a str"),
         ("ascii = 'yes'", "config.toml: ascii must be a bool"),
         ("[keys]\nfind = 1", r"config.toml: keys.find must be a string such as"),
+        ("[tool_families]\nx = 'shel'", "config.toml: tool_families.x must be one of read, write"),
+        ("[memory_types]\n'' = 'semantic'", r"memory_types.\(empty\) must be one of episodic"),
     ],
 )
 def test_wrong_setting_is_said(text: str, reason: str) -> None:
     with pytest.raises(ConfigError, match=reason):
         settings_of(text)
+
+
+def test_rules_on_names_of_tools() -> None:
+    rules = "[tool_families]\njira = 'edit'\n[memory_types]\njira = 'semantic'\n"
+    settings = settings_of(rules)
+    assert settings.tool_families == {"jira": Family.EDIT}
+    assert settings.memory_types == {"jira": MemoryType.SEMANTIC}
+    try:
+        config.use_rules(settings)
+        assert FAMILIES.of("jira").value is Family.EDIT
+        assert MEMORY_TYPES.of("jira").value is MemoryType.SEMANTIC
+    finally:
+        config.use_rules(config.Settings(settings.path))
 
 
 # What is remembered

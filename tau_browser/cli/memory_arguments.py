@@ -136,6 +136,12 @@ def _add_promote(promote: argparse.ArgumentParser) -> None:
     kind = promote.add_argument(
         "--kind", action="append", help="entries or events of this kind or role"
     )
+    promote.add_argument(
+        "--memory",
+        choices=("episodic", "semantic", "procedural"),
+        action="append",
+        help="entries that make memory of this type",
+    )
     facet = promote.add_argument(
         "--facet", metavar="NAME:VALUE", action="append", help="events with stage:, tag:, metric:"
     )

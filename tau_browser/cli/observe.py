@@ -18,8 +18,7 @@ from tau_browser.actions.observe.capture import Capture
 from tau_browser.actions.observe.follow import Observing, Pace
 from tau_browser.cli import places
 from tau_browser.cli.output import Printer, print_json
-from tau_browser.config import settings
-from tau_browser.model.memory import use_rules
+from tau_browser.config import settings, use_rules
 from tau_browser.model.text import counted, safe_line
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -27,7 +26,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 def run(args: argparse.Namespace, printer: Printer) -> int:
     """Capture until told to stop. Raises Failure, ConfigError and StoreError."""
-    use_rules(settings().memory_types)
+    use_rules(settings())
     target = places.target(args, args.ref)
     stop = threading.Event()
     before = {number: signal.signal(number, lambda *_: stop.set()) for number in _SIGNALS}

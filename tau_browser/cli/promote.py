@@ -19,6 +19,7 @@ from tau_browser.cli import places
 from tau_browser.cli.changing import entries_named, journal
 from tau_browser.cli.output import Failure, Printer, print_json
 from tau_browser.cli.show import load
+from tau_browser.model.memory import MemoryType
 from tau_browser.model.text import counted, first_line
 from tau_browser.stores.adapters import JMFTS, TAU, adapter
 from tau_browser.stores.targets import Target, only_session, target_of
@@ -31,17 +32,19 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     """Show what would be promoted, and do it. Raises Failure, ConfigError and StoreError."""
     if places.store_name(args) != JMFTS:
         raise Failure("promote works on a server: give --store jmfts")
+    config.use_rules(config.settings())
     target = source(args.source)
     session = load(target)
     assert target.path is not None
     request = PromoteRequest(
         only=entries_named(session, args.only or []),
         kinds=frozenset(args.kind or ()),
+        memories=frozenset(map(MemoryType, args.memory or ())),
         facets=frozenset(facet.casefold() for facet in args.facet or ()),
         min_signal=args.min_signal or 0,
     )
     if request.is_blank:
-        raise Failure("promote needs to know what: --only, --kind, --facet or --min-signal")
+        raise Failure("promote what? Give --only, --kind, --memory, --facet or --min-signal")
     found, silent = candidates(
         session, request, store=target.store.name, path=os.path.abspath(target.path)
     )

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tau_browser import config
 from tau_browser.cli import places
 from tau_browser.cli.output import Failure, Printer, print_json, shown_time
-from tau_browser.model.memory import use_rules
 from tau_browser.model.text import counted
 from tau_browser.search import fusion
 from tau_browser.search.answers import is_as_typed, query_as_typed
@@ -42,7 +41,7 @@ _LEFT = "`tau-browse index` indexes what is left"
 
 def run(args: argparse.Namespace, printer: Printer) -> int:
     """Bring the index up to date, then print the hits. Raises Failure, ConfigError, StoreError."""
-    use_rules(config.settings().memory_types)
+    config.use_rules(config.settings())
     search = _search(args)
     store = places.store(args)
     paths = None

@@ -14,12 +14,13 @@ from typing import Any
 from tau_browser.cli import places
 from tau_browser.cli.ls import findings, row
 from tau_browser.cli.output import Failure, Printer, print_json, shown_time
-from tau_browser.config import settings
+from tau_browser.config import settings, use_rules
 from tau_browser.model.columns import Codes
 from tau_browser.model.context import config_at, fold_at, states
 from tau_browser.model.diagnostic import Diagnostic
+from tau_browser.model.families import told_families
 from tau_browser.model.label import label_of, speaker_of
-from tau_browser.model.memory import memory_of, use_rules
+from tau_browser.model.memory import memory_of
 from tau_browser.model.payload import Record, config_line, text_of
 from tau_browser.model.rows import Rows, kept_with_holders
 from tau_browser.model.session import Session
@@ -38,7 +39,7 @@ _LABEL_LENGTH = 200
 
 def run(args: argparse.Namespace, printer: Printer) -> int:
     """Print the session. Raises Failure, ConfigError and StoreError."""
-    use_rules(settings().memory_types)
+    use_rules(settings())
     target = places.session(args)
     session = load(target)
     place = session.leaf if args.at is None else entry_named(session, args.at)
@@ -139,6 +140,7 @@ def _entries(session: Session, place: int, rows: Rows, told: bool) -> Iterator[d
             "state": State(int(state[at])).word,
             **(_worth(record) if told else {}),
             **_translated(record),
+            "tools": _tools(record),
             "memory": _memory(record),
         }
 
@@ -158,6 +160,13 @@ def _worth(record: Record) -> dict[str, Any]:
 def _translated(record: Record) -> dict[str, Any]:
     """What an entry tells of the store that it was translated from."""
     return {name: record[name] for name in ("event", "links", "origin") if name in record}
+
+
+def _tools(record: Record) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "family": told.value, "rule": told.rule}
+        for name, told in told_families(record).items()
+    ]
 
 
 def _memory(record: Record) -> dict[str, Any] | None:

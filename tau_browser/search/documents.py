@@ -16,7 +16,7 @@ import msgspec
 from tau_browser.model.columns import Flag
 from tau_browser.model.decoder import flags_of
 from tau_browser.model.heads import head_of
-from tau_browser.model.memory import CALLS_ANOTHER, our_memory_of_tool, stored_memory
+from tau_browser.model.memory import stored_memory
 from tau_browser.model.payload import (
     ENVELOPE,
     Block,
@@ -32,6 +32,7 @@ from tau_browser.model.payload import (
 )
 from tau_browser.model.signal import facets_of, hundredths, severity_of, signal_of
 from tau_browser.model.times import parse_time
+from tau_browser.model.tools import CALLS_ANOTHER
 
 RECALL_TOOLS = frozenset({"jmfts_search", "jmfts_read", "jmfts_ingest"})
 """A call of one of these asks the memory, or adds to it (tau-format 4.7)."""
@@ -66,9 +67,10 @@ _TITLES = ("session_info", "jmfts:document")
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What filters ask of an entry, folded. `time`: milliseconds since 1970, or NO_TIME ·
-    `traits`: what `is:`, `has:` and `memory:` ask for · `facets`: "name:value" of what an event
-    tells · `signal`: in hundredths, rounded down."""
+    """What filters ask of an entry, folded. `tools`: as they are written: called, also by way of
+    another, or answered · `time`: milliseconds since 1970, or NO_TIME · `traits`: what `is:`,
+    `has:` and a stored `memory:` ask for · `facets`: "name:value" of what an event tells ·
+    `signal`: in hundredths, rounded down."""
 
     role: str
     kind: str
@@ -92,20 +94,20 @@ def document_of(record: Record, *, is_error: bool) -> Document:
     """What is indexed of an entry."""
     message = message_of(record)
     blocks = blocks_of(record) if message else []
-    calls = [block.name for block in blocks if isinstance(block, Call)]
+    calls = [*_called(blocks)]
     answered = message.get("tool_name", message.get("toolName"))
     tools = [*calls, answered] if isinstance(answered, str) else calls
     traits = {
         "error": is_error,
-        "recall": not RECALL_TOOLS.isdisjoint(_called(blocks, message)),
+        "recall": not RECALL_TOOLS.isdisjoint([*calls, *_nested(message)]),
         "image": any(isinstance(block, Image) for block in blocks),
     }
     facts = Facts(
         role=_role(record, message).casefold(),
         kind=str(record.get("type", "")).casefold(),
-        tools=tuple(name.casefold() for name in tools),
+        tools=tuple(tools),
         time=parse_time(record.get("timestamp")),
-        traits=(*(name for name, holds in traits.items() if holds), *_memories(record, tools)),
+        traits=(*(name for name, holds in traits.items() if holds), *_stored(record)),
         facets=tuple(facet.casefold() for facet in facets_of(record)),
         severity=severity_of(record),
         signal=hundredths(signal_of(record).value),
@@ -113,14 +115,17 @@ def document_of(record: Record, *, is_error: bool) -> Document:
     return Document([text for text in _texts(record, message) if text[1]], facts)
 
 
-def _called(blocks: list[Block], message: Record) -> Iterator[str]:
-    """The tools that an entry calls, also by way of another tool. What a tool called by itself is
-    told with its result."""
+def _called(blocks: list[Block]) -> Iterator[str]:
+    """The tools that an entry calls, also by way of another tool."""
     for block in blocks:
         if isinstance(block, Call):
             yield block.name
             if block.name == CALLS_ANOTHER and isinstance(block.arguments, dict):
                 yield str(block.arguments.get("name"))
+
+
+def _nested(message: Record) -> Iterator[str]:
+    """The tools that a tool called by itself, which is told with its result."""
     details = message.get("details")
     nested = details.get("nested_calls") if isinstance(details, dict) else None
     if message.get("tool_name") == CALLS_ANOTHER:  # called by the entry before already
@@ -130,17 +135,15 @@ def _called(blocks: list[Block], message: Record) -> Iterator[str]:
             yield str(call.get("tool_name"))
 
 
-def _memories(record: Record, tools: list[str]) -> list[str]:
-    """The types of memory as traits: the stored one, else those of the tools by our own rules.
-    Those of the person are asked of the tools when they are searched."""
-    if stored := stored_memory(record):
-        return [memory_trait(stored.type), STORED_MEMORY]
-    named = [tool for tool in tools if tool != CALLS_ANOTHER]
-    return [memory_trait(type) for type in {our_memory_of_tool(tool).type for tool in named}]
+def _stored(record: Record) -> list[str]:
+    """The type of memory as traits, where the store keeps it. All others are asked of the tools
+    when they are searched."""
+    stored = stored_memory(record)
+    return [memory_trait(stored.type), STORED_MEMORY] if stored else []
 
 
 def memory_trait(type: str) -> str:
-    """The trait of what makes memory of a type."""
+    """The trait of what is kept as memory of a type."""
     return f"memory:{type}"
 
 

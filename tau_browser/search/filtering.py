@@ -8,11 +8,13 @@ from functools import cached_property
 from typing import Any
 
 from tau_browser.model.context import states
-from tau_browser.model.memory import memory_of_tool, stored_memory, tools_of
+from tau_browser.model.families import is_called
+from tau_browser.model.memory import memory_of_tool, stored_memory
 from tau_browser.model.payload import Record
 from tau_browser.model.session import Session
 from tau_browser.model.state import State
 from tau_browser.model.times import NO_TIME
+from tau_browser.model.tools import tools_of
 from tau_browser.search.documents import Facts, document_of, is_error
 from tau_browser.search.filters import FILTERS
 from tau_browser.search.index.groups import models_of, own_model
@@ -38,7 +40,7 @@ class _Asked:
 _HOLDS: dict[str, Callable[[_Asked, str], bool]] = {
     "role": lambda asked, value: asked.facts.role == value.casefold(),
     "kind": lambda asked, value: asked.facts.kind == value,
-    "tool": lambda asked, value: value in asked.facts.tools,
+    "tool": lambda asked, value: any(is_called(tool, value) for tool in asked.facts.tools),
     "is": lambda asked, value: value in asked.facts.traits,
     "has": lambda asked, value: value in asked.facts.traits,
     "memory": lambda asked, value: value in _memories(asked.hit.record),

@@ -71,7 +71,9 @@ FILTERS = {
     for filter in (
         FilterKind("role", "who speaks", _one_of(*ROLES, tool="toolResult"), ROLES),
         FilterKind("kind", "kind of entry", _any_word, hint=", ".join(KINDS)),
-        FilterKind("tool", "tool that was called or answered", _any_word, hint="name of a tool"),
+        FilterKind(
+            "tool", "tool called or answered, or its family", _any_word, hint="name of a tool"
+        ),
         FilterKind("memory", "kind of memory it makes", _one_of(*MEMORIES), MEMORIES),
         FilterKind("store", "where the session lives", _any_word, hint="name of a store"),
         FilterKind("project", "part of the working directory's path", _any_word, hint="a path"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from tau_browser.model.families import family_of
 from tau_browser.search.index import postings
 from tau_browser.search.index.reader import Reader
 
@@ -24,7 +25,9 @@ def known_values(reader: Reader) -> Values:
         models = [group.model for group in reader.catalog.groups()]
     projects = [file.cwd for file in reader.files()]
     facts |= {"model": Counter(models), "project": Counter(projects)}
-    return {name: _most_frequent_first(counts) for name, counts in facts.items()}
+    values = {name: _most_frequent_first(counts) for name, counts in facts.items()}
+    families = {family for tool in values["tool"] if (family := family_of(tool))}
+    return values | {"tool": [*dict.fromkeys([*sorted(families), *values["tool"]])]}
 
 
 def _most_frequent_first(counts: Counter[str]) -> list[str]:

@@ -112,10 +112,8 @@ def run(target: Target, *, ascii_only: bool = False) -> int:
     """Open the app; returns the exit code. Raises ConfigError before anything is drawn."""
     import os
 
-    from tau_browser.model.memory import use_rules
-
     settings = config.settings()
-    use_rules(settings.memory_types)
+    config.use_rules(settings)
     theme = settings.theme or config.remembered().get("theme")
     app = BrowserApp(
         target, settings, config.prices(os.environ), ascii_only=ascii_only, theme=theme

@@ -88,7 +88,7 @@ def test_entries_field_by_field(run: Run) -> None:
         (place,) = session.find(entry["id"])
         record = session.record(place)
         assert list(entry) == (
-            ["id", "parent", "kind", "role", "time", "text", "depth", "state", "memory"]
+            ["id", "parent", "kind", "role", "time", "text", "depth", "state", "tools", "memory"]
         )
         assert entry["parent"] == record["parentId"]
         assert entry["kind"] == record["type"]
@@ -97,6 +97,22 @@ def test_entries_field_by_field(run: Run) -> None:
         assert entry["text"] == session.text(place)
         assert entry["depth"] == depth[entry["parent"]] + 1  # parents come before their children
         depth[entry["id"]] = entry["depth"]
+
+
+def test_tools_have_their_family_beside_their_name(run: Run, home: Path, tmp_path: Path) -> None:
+    config = home / ".config" / "tau-browse"
+    config.mkdir(parents=True)
+    (config / "config.toml").write_text('[tool_families]\nwater = "fetch"\n')
+    calls = [{"type": "toolCall", "id": "c", "name": name} for name in ("Bash", "Water", "Skill")]
+    talk = message("a", None, role="assistant") | {
+        "message": {"role": "assistant", "content": calls}
+    }
+    (entry,) = run("show", write(tmp_path / "s.jsonl", talk), "--json").json["entries"]
+    assert entry["tools"] == [
+        {"name": "Bash", "family": "shell", "rule": "the word 'bash'"},
+        {"name": "Water", "family": "fetch", "rule": "your rule 'water'"},
+        {"name": "Skill", "family": None, "rule": "no rule holds"},
+    ]
 
 
 def test_each_state_has_its_word(run: Run, tmp_path: Path) -> None:
@@ -156,6 +172,7 @@ def test_numbers_as_times_and_entries_without_anything(run: Run, tmp_path: Path)
         "text": "",
         "depth": 2,
         "state": "abandoned",
+        "tools": [],
         "memory": None,
     }
 

@@ -73,6 +73,8 @@ def test_any_store_and_a_filter_of_facets(
     where = ["promote", "--store", "jmfts", "--into", "mixed", "--json"]
     events = run(*where, SOURCE, "--facet", "tag:retry").json
     assert [each["labels"]["tags"] for each in events["new"]] == [["fetch", "retry"]]
+    known = run(*where, SOURCE, "--memory", "semantic", "--dry-run").json
+    assert known["new"] and {each["labels"]["memory"] for each in known["new"]} == {"semantic"}
     log = DATA / "tau" / "02-forked-tree.jsonl"
     said = run(*where, log, "--kind", "user").json
     assert said["new"] and said["document"] == events["document"]
@@ -84,7 +86,7 @@ def test_refusals_say_what_to_do(
 ) -> None:
     servers(appliance, monkeypatch)
     where = ["promote", "--store", "jmfts", SOURCE, "--into"]
-    assert "needs to know what" in run(*where, "x").err
+    assert "promote what? Give --only" in run(*where, "x").err
     assert "--store jmfts" in run("promote", SOURCE, "--into", "x", "--kind", "y").err
     number = making.document(title="other", usetype="note")
     assert "is no corpus" in run(*where, str(number), "--kind", "checkpoint").err

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tau_browser.model.memory import MemoryType, memory_of, memory_of_tool, use_rules, words_of
+from tau_browser.model.memory import MEMORY_TYPES, MemoryType, memory_of, memory_of_tool
 
 EPISODIC, SEMANTIC, PROCEDURAL = MemoryType
 
@@ -17,21 +17,7 @@ EPISODIC, SEMANTIC, PROCEDURAL = MemoryType
 @pytest.fixture(autouse=True)
 def no_own_rules() -> Iterator[None]:
     yield
-    use_rules({})
-
-
-@pytest.mark.parametrize(
-    ("tool", "words"),
-    [
-        ("read_file", ["read", "file"]),
-        ("readFile", ["read", "file"]),
-        ("HTTPGet", ["http", "get"]),
-        ("mcp__git_hub__createIssue", ["create", "issue", "git", "hub"]),
-        ("", []),
-    ],
-)
-def test_names_are_cut_into_words(tool: str, words: list[str]) -> None:
-    assert words_of(tool) == words
+    MEMORY_TYPES.use({})
 
 
 @pytest.mark.parametrize(
@@ -68,7 +54,7 @@ def test_types_and_the_rules_that_give_them(tool: str, type: MemoryType, rule: s
 
 
 def test_rules_of_the_person_come_first_and_words_before_letters() -> None:
-    use_rules({"news": SEMANTIC, "jira": PROCEDURAL, "latest_news": EPISODIC})
+    MEMORY_TYPES.use({"news": SEMANTIC, "jira": PROCEDURAL, "latest_news": EPISODIC})
     assert memory_of_tool("latest_news").rule == "your rule 'news'"
     assert memory_of_tool("NewsReader").type is SEMANTIC
     assert memory_of_tool("myjirathing").rule == "your rule 'jira', in the name"
@@ -81,7 +67,7 @@ def record(**more: Any) -> dict[str, Any]:
 
 
 def test_what_is_stored_is_never_overruled() -> None:
-    use_rules({"bash": PROCEDURAL})
+    MEMORY_TYPES.use({"bash": PROCEDURAL})
     stored = record(memory="semantic", origin={"store": "agmem"})
     assert (memory := memory_of(stored)) and memory.is_stored and memory.type is SEMANTIC
     assert (memory := memory_of(record())) and memory.type is PROCEDURAL

@@ -74,12 +74,12 @@ def test_facts() -> None:
         said("assistant", call("Bash"), call("jmfts_search", query="x"), picture), is_error=True
     ).facts
     assert facts.role == "assistant" and facts.kind == "message"
-    assert facts.tools == ("bash", "jmfts_search")
-    assert set(facts.traits) == {"error", "recall", "image", "memory:episodic", "memory:semantic"}
+    assert facts.tools == ("Bash", "jmfts_search")
+    assert set(facts.traits) == {"error", "recall", "image"}
     assert facts.time == 1772359201000
     result = document_of(said("toolResult", tool_name="jmfts_search"), is_error=False).facts
     assert result.role == "toolresult" and result.tools == ("jmfts_search",)
-    assert result.traits == ("memory:semantic",)  # what came back is no recall
+    assert result.traits == ()  # what came back is no recall
     assert document_of({"type": "x"}, is_error=False).facts.time == NO_TIME
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from tau_browser.actions.distill.digest import Digest
 from tau_browser.model.label import speaker_of
+from tau_browser.model.memory import MemoryType, memory_of
 from tau_browser.model.payload import Record, event_of, text_of
 from tau_browser.model.session import Session
 from tau_browser.model.signal import facets_of, hundredths, severity_of, signal_of
@@ -26,17 +27,19 @@ _LENGTH = 24  # characters of an identity
 @dataclass(frozen=True, slots=True)
 class PromoteRequest:
     """What to promote. only: these entries, by place, whatever else is asked · kinds: entries or
-    events of these · facets: "name:value", all of which must hold · min_signal: in hundredths."""
+    events of these · memories: entries that make one of these types of memory · facets:
+    "name:value", all of which must hold · min_signal: in hundredths."""
 
     only: tuple[int, ...] = ()
     kinds: frozenset[str] = frozenset()
+    memories: frozenset[MemoryType] = frozenset()
     facets: frozenset[str] = frozenset()
     min_signal: int = 0
 
     @property
     def is_blank(self) -> bool:
         """Whether it asks for nothing."""
-        return not (self.only or self.kinds or self.facets or self.min_signal)
+        return self == PromoteRequest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +83,16 @@ def _places(session: Session, request: PromoteRequest) -> Iterator[int]:
         if (
             not is_group
             and (not request.kinds or request.kinds & kinds)
+            and (not request.memories or _makes(record, request.memories))
             and request.facets <= {facet.casefold() for facet in facets_of(record)}
             and hundredths(signal_of(record).value) >= request.min_signal
         ):
             yield place
+
+
+def _makes(record: Record, types: frozenset[MemoryType]) -> bool:
+    memory = memory_of(record)
+    return memory is not None and memory.type in types
 
 
 def _candidate(
@@ -105,6 +114,8 @@ def _candidate(
     labels = {name: event[name] for name in _LABELS if event.get(name) not in (None, [], "")}
     labels |= {"kind": kind, "severity": severity_of(record)}
     labels["signal"] = round(signal_of(record).value, 4)
+    if memory := memory_of(record):
+        labels["memory"] = memory.type.value
     return Candidate(
         identity=identity_of(source, body),
         title=":".join(part for part in (kind, what, stamp) if part),

@@ -19,7 +19,7 @@ from typing import Any
 
 from tau_browser.search.index.freshness import FileState
 
-VERSION = 5
+VERSION = 6
 """Of the catalog, the postings and the vectors together: another version is made anew."""
 
 _TABLES = """

@@ -70,14 +70,14 @@ def written(content: int, groups: Iterable[int], document: Document) -> tantivy.
     facts = document.facts
     if facts.time != NO_TIME:
         made.add_integer(TIME, facts.time)
-    made.add_text(ROLE, _utf8(facts.role))
-    made.add_text(KIND, _utf8(facts.kind))
+    made.add_text(ROLE, utf8(facts.role))
+    made.add_text(KIND, utf8(facts.kind))
     for tool in facts.tools:
-        made.add_text(TOOL, _utf8(tool))
+        made.add_text(TOOL, utf8(tool))
     for trait in facts.traits:
         made.add_text(TRAIT, trait)
     for facet in facts.facets:
-        made.add_text(FACET, _utf8(facet))
+        made.add_text(FACET, utf8(facet))
     made.add_integer(SEVERITY, max(0, min(facts.severity, _MOST_SEVERE)))
     made.add_integer(SIGNAL, facts.signal)
     for part in {part for part, _ in document.texts}:
@@ -94,5 +94,6 @@ def written(content: int, groups: Iterable[int], document: Document) -> tantivy.
     return made
 
 
-def _utf8(text: str) -> str:
+def utf8(text: str) -> str:
+    """A text as the index can hold it: lone surrogates are replaced."""
     return text.encode("utf-8", "replace").decode()

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import tantivy
 
-from tau_browser.model.memory import has_own_rules, own_memory_of_tool
+from tau_browser.model.families import is_called
+from tau_browser.model.memory import memory_of_tool
+from tau_browser.model.tools import CALLS_ANOTHER
 from tau_browser.search.documents import STORED_MEMORY, memory_trait
 from tau_browser.search.filters import FILTERS
 from tau_browser.search.index import postings
@@ -17,7 +19,6 @@ _MUST, _MUST_NOT, _SHOULD = tantivy.Occur.Must, tantivy.Occur.MustNot, tantivy.O
 _FIELDS = {
     "role": postings.ROLE,
     "kind": postings.KIND,
-    "tool": postings.TOOL,
     "is": postings.TRAIT,
     "has": postings.TRAIT,
 }
@@ -102,8 +103,9 @@ def _clause(
     bare = name.removeprefix("-")
     if bare in _ASKED:
         return None
-    if bare == "memory":
-        queries = [_memory(str(condition.value), tools) for condition in conditions]
+    if bare in _OF_TOOLS:
+        of_tools, known = _OF_TOOLS[bare], tools()
+        queries = [of_tools(str(condition.value), known) for condition in conditions]
     else:
         queries = [_query(condition) for condition in conditions]
     if name.startswith("-"):
@@ -112,30 +114,35 @@ def _clause(
     return _MUST, tantivy.Query.boolean_query([(occur, each) for each in queries])
 
 
-def _memory(type: str, tools: Callable[[], Iterable[str]]) -> tantivy.Query:
-    """What makes memory of a type: as stored, else by the person's rules, else by ours, which the
-    index holds."""
+def _tool(wanted: str, tools: Iterable[str]) -> tantivy.Query:
+    """What calls or answers a tool of a name or of a family."""
+    name = postings.utf8(wanted)
+    return _called(tool for tool in tools if is_called(tool, name))
+
+
+def _memory(type: str, tools: Iterable[str]) -> tantivy.Query:
+    """What makes memory of a type: as stored, else by the tools that it calls."""
     schema = postings.schema()
-    ours = tantivy.Query.term_query(schema, postings.TRAIT, memory_trait(type))
-    if not has_own_rules():
-        return ours
+    kept = tantivy.Query.term_query(schema, postings.TRAIT, memory_trait(type))
     stored = tantivy.Query.term_query(schema, postings.TRAIT, STORED_MEMORY)
-    own = {tool: memory.type for tool in tools() if (memory := own_memory_of_tool(tool))}
+    named = [tool for tool in tools if tool not in ("", CALLS_ANOTHER)]
+    made = _called(tool for tool in named if memory_of_tool(tool).type == type)
+    derived = tantivy.Query.boolean_query([(_MUST, made), (_MUST_NOT, stored)])
+    return tantivy.Query.boolean_query([(_SHOULD, kept), (_SHOULD, derived)])
 
-    def calls(some: list[str]) -> tantivy.Query:
-        """What calls one of some tools, and has no stored type."""
-        called = tantivy.Query.term_set_query(schema, postings.TOOL, some)
-        return tantivy.Query.boolean_query([(_MUST, called), (_MUST_NOT, stored)])
 
-    others = tantivy.Query.boolean_query([(_MUST, ours), (_MUST_NOT, calls(list(own)))])
-    wanted = calls([tool for tool, own_type in own.items() if own_type == type])
-    return tantivy.Query.boolean_query([(_SHOULD, others), (_SHOULD, wanted)])
+def _called(tools: Iterable[str]) -> tantivy.Query:
+    """What calls or answers one of some tools."""
+    return tantivy.Query.term_set_query(postings.schema(), postings.TOOL, [*tools])
+
+
+_OF_TOOLS = {"tool": _tool, "memory": _memory}
 
 
 def _query(condition: Filter) -> tantivy.Query:
     value = condition.value
     if isinstance(value, str):
-        folded = value.casefold().encode("utf-8", "replace").decode()
+        folded = postings.utf8(value.casefold())
         if condition.name in _FACETS:
             facet = f"{condition.name}:{folded}"
             return tantivy.Query.term_query(postings.schema(), postings.FACET, facet)

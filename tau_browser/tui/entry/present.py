@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from tau_browser.model.calls import is_result
 from tau_browser.model.columns import Flag
 from tau_browser.model.context import ANCHORS
+from tau_browser.model.families import told_families
 from tau_browser.model.label import label_of, speaker_of
 from tau_browser.model.memory import memory_of
 from tau_browser.model.payload import ENVELOPE, Image, Record, blocks_of, message_of, text_of
@@ -105,6 +106,7 @@ def _head(session: Session, place: int, record: Record, state: str) -> Section:
         rule = f" ({word(memory.rule)})"
         kind = (memory.type.value, "")
         lines.append(Line((("memory ", "entry.key"), kind, (rule, "entry.muted"))))
+    lines += _families(record)
     told = {name: message.get(field) for field, name in _FACTS.items()}
     spans = [
         span
@@ -124,6 +126,14 @@ def _head(session: Session, place: int, record: Record, state: str) -> Section:
     for finding in session.diagnostics_of(place):
         lines.append(Line((("! ", "entry.bad"), (word(str(finding)), "entry.warn"))))
     return Section(Line(tuple(title)), lines)
+
+
+def _families(record: Record) -> Iterator[Part]:
+    """The families of an entry's tools, where their names do not say them."""
+    for tool, told in told_families(record).items():
+        if told.value and told.value != tool.casefold():
+            rule = f" ({word(tool)}: {word(told.rule)})"
+            yield Line((("family ", "entry.key"), (told.value.value, ""), (rule, "entry.muted")))
 
 
 def _stored(session: Session, place: int, budget: Budget) -> Section:
