@@ -11,7 +11,7 @@ DEV := $(VENV)/.dev-installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint types imports unit bench eval screenshots format clean
+.PHONY: help run test lint types imports unit bench eval corpus screenshots format clean
 
 help:
 	@echo "make run [ARGS=...]   start tau-browse from this checkout"
@@ -19,6 +19,7 @@ help:
 	@echo "make bench            measure, and print the numbers (ARGS=--search=1000000: of the search,"
 	@echo "                      ARGS=--recalls=1000000: of the recall audit)"
 	@echo "make eval             print how well searches find what they should (ARGS=--rerank: the extra too)"
+	@echo "make corpus CORPUS=DIR   hold real sessions against an index of them"
 	@echo "make screenshots      draw the pictures in the documentation again"
 	@echo "make format           format the code and sort its imports"
 	@echo "make clean            remove the virtual environment and all caches"
@@ -47,6 +48,9 @@ bench: $(DEV)
 # One thread for the processor's library of linear algebra: more only get in each other's way.
 eval: $(DEV)
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.eval $(ARGS)
+
+corpus: $(DEV)
+	@$(BIN)/python -m tests.corpus $(CORPUS)
 
 screenshots: $(DEV)
 	$(BIN)/python scripts/screenshots.py

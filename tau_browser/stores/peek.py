@@ -11,6 +11,7 @@ from tau_browser.stores.files import FileSource
 from tau_browser.stores.store import StoreError
 
 _BYTES = 64 * 1024
+_LONGEST = 16 << 20  # bytes of a first line that holds a picture, say
 _LINES = 20
 # How many names of a folder are looked at in search of its first log, and how many logs at most.
 _NAMES = 2000
@@ -23,10 +24,15 @@ def first_records(path: str) -> list[dict[str, Any]]:
 
     try:
         source = FileSource(path)
-        lines = source.read(0, _BYTES).split(b"\n")[:_LINES]
+        start = source.read(0, _BYTES)
+        while b"\n" not in start and len(start) < _LONGEST:
+            if not (more := source.read(len(start), 2 * len(start))):
+                break
+            start += more
         source.close()
     except (OSError, ValueError, StoreError):
         return []
+    lines = start.split(b"\n")[:_LINES]
     return [record for line in lines if (record := decode_record(line))]
 
 

@@ -186,3 +186,10 @@ def test_fork_names_the_session_it_came_from() -> None:
         summary_of(session_in(CLAUDE_CODE, [claude("user", "a", None, "x", **forked)])).parent
         == "c0"
     )
+
+
+@pytest.mark.parametrize("size", [70_000, 300_000])
+def test_a_session_that_begins_with_a_picture_is_recognised(tmp_path: Path, size: int) -> None:
+    first = claude("user", "a", None, "A" * size)
+    path = write_lines(tmp_path / "c1.jsonl", [first, claude("assistant", "b", "a", "ok")])
+    assert ClaudeCodeStore.recognises(str(path)) and ClaudeCodeStore.recognises(str(tmp_path))
