@@ -15,13 +15,16 @@ from dataclasses import dataclass
 from tau_browser.audit.recall import Finding, Hit, Trouble
 
 NOTHING = "No results."
-SHOWN = 900
-"""Characters of a document that the tool prints at most."""
+UNTITLED = "(untitled)"
+NO_CONTENT = "(no content)"
+
+_SHOWN = 900  # characters of a document that the tool prints at most
 
 _START = re.compile(r"\[doc (\d{1,18})\] ")
 _END = re.compile(r"(.*) \(usetype=(.*), score=(-?\d+\.\d{3}|-?inf|nan)\)", re.DOTALL)
 _CUT = re.compile(r"… \[truncated; read doc (\d{1,18}) for the rest\]")
 _READ_END = re.compile(r"(.*) \(usetype=(.*), parent=(?:\d{1,18}|None)\)", re.DOTALL)
+_CHILDREN = "\n\nChildren:\n"
 _CHILD = re.compile(r"^  \[doc (\d{1,18})\] ", re.MULTILINE)
 _LOOKALIKE = re.compile(r"\[doc \d{1,18}\] .{0,500}? \(usetype=.{0,100}?, (?:score|parent)=")
 _MOST_LINES = 3000  # that are tried in all ways
@@ -83,10 +86,21 @@ def read_header(line: str, document: str) -> tuple[str, str]:
     return (found[1], found[2]) if found else ("", "")
 
 
+def shown(text: str) -> str:
+    """A document's text as `jmfts_search` prints it, without the note that it was cut."""
+    return text.strip().replace("\n", " ")[:_SHOWN]
+
+
 def listed(text: str) -> list[str]:
     """The documents that `jmfts_read` lists as children, under the text of the one it read."""
-    _, sign, children = text.rpartition("\n\nChildren:\n")
+    _, sign, children = text.rpartition(_CHILDREN)
     return _CHILD.findall(children) if sign else []
+
+
+def without_children(text: str) -> str:
+    """The text that `jmfts_read` printed, without the children that it lists under it."""
+    own, sign, _ = text.rpartition(_CHILDREN)
+    return own if sign else text
 
 
 def _mismatch(read: int, recorded: int) -> Finding:
@@ -160,7 +174,7 @@ def _hits(blocks: Sequence[tuple[str, str]]) -> list[Hit]:
         header = _header(line)
         assert header is not None
         document, title, usetype, score = header
-        cut = list(_CUT.finditer(text, SHOWN))[-1:]
+        cut = list(_CUT.finditer(text, _SHOWN))[-1:]
         # a text that says so itself is shorter: it would have been cut too
         truncated = bool(cut) and cut[0].end() == len(text) and cut[0][1] == document
         shown = text[: cut[0].start()] if truncated else text

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tau_browser.audit.citations import cited_ids, names_title
 from tau_browser.audit.following import Following
+from tau_browser.audit.hits import UNTITLED
 from tau_browser.audit.quoting import Proof, quotations
 from tau_browser.audit.recall import Evidence, Verdict
 from tau_browser.audit.said import Said, words_of
@@ -30,7 +31,6 @@ _RARE = 3  # weight of shared rare words from which they count
 _LONG = 10  # letters of a word that counts twice
 _SHORT = 4  # letters that a word needs to be rare
 _MOST_EVIDENCE = 5  # of one kind, for one hit
-_UNTITLED = "(untitled)"
 
 
 def judge(
@@ -72,7 +72,7 @@ def _citations(spoken: Spoken, following: Following, shown: Sequence[Shown]) -> 
     titles = [
         title
         for title, hits in of_title.items()
-        if title not in ("", _UNTITLED)
+        if title not in ("", UNTITLED)
         and spoken.may_hold(words_of(title))
         and len({shown[at].document for at in hits}) == 1
     ]

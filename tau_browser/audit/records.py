@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from types import MappingProxyType
 from typing import Any
 
+from tau_browser.audit.live import Live
 from tau_browser.audit.recall import Ghost, Hit, Judged, Outcome, Recall, SessionAudit, Setting
 from tau_browser.audit.replay import Replay
 from tau_browser.audit.tools import Action
@@ -21,11 +23,16 @@ _FAILED = (Outcome.FAILED, Outcome.BLOCKED, Outcome.MISSING)
 
 
 def recall_record(
-    audit: SessionAudit, recall: Recall, hits: Sequence[Hit] | None = None
+    audit: SessionAudit,
+    recall: Recall,
+    hits: Sequence[Hit] | None = None,
+    lives: Mapping[int, Live] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """A recall. hits: the same with their texts, where these are wanted."""
+    """A recall. hits: the same with their texts, where these are wanted · lives: their documents
+    as they are now, by rank, where these were looked up."""
     texts = {hit.rank: hit.text for hit in hits or ()}
     ids = audit.entry_ids
+    records = [_hit(hit, texts.get(hit.rank), ids, lives.get(hit.rank)) for hit in recall.hits]
     return {
         "gen_ai.operation.name": _OPERATIONS.get(recall.action, _TOOL),
         "gen_ai.conversation.id": audit.session or None,
@@ -33,7 +40,7 @@ def recall_record(
         "gen_ai.tool.call.id": recall.call_id or None,
         "gen_ai.memory.query.text": recall.query or None,
         "gen_ai.memory.record.count": recall.recorded,
-        "gen_ai.memory.records": [_hit(hit, texts.get(hit.rank), ids) for hit in recall.hits],
+        "gen_ai.memory.records": records,
         "error.type": _error_type(recall),
         "number": recall.number + 1,
         "path": audit.path,
@@ -133,7 +140,9 @@ def document_records(documents: Sequence[DocumentUse]) -> Iterator[dict[str, Any
     return map(asdict, documents)
 
 
-def _hit(hit: Judged, text: str | None, ids: Mapping[int, str]) -> dict[str, Any]:
+def _hit(
+    hit: Judged, text: str | None, ids: Mapping[int, str], live: Live | None
+) -> dict[str, Any]:
     return {
         "id": hit.document or None,
         "content": text,
@@ -161,7 +170,22 @@ def _hit(hit: Judged, text: str | None, ids: Mapping[int, str]) -> dict[str, Any
             "returned_before": hit.returned_before,
             "in_context": None if hit.in_context is None else hit.in_context >= 0,
             "in_context_entry": ids.get(hit.in_context) if hit.in_context is not None else None,
+            "live": _live(live),
         },
+    }
+
+
+def _live(live: Live | None) -> dict[str, Any] | None:
+    if live is None:
+        return None
+    found = live.document
+    return {
+        "now": live.now.value,
+        "whose": live.whose.value if live.whose else None,
+        "session": found.session or None if found else None,
+        "entry": found.entry or None if found else None,
+        "title": found.title or None if found else None,
+        "reason": live.reason or None,
     }
 
 

@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
 
-from tau_browser.audit.hits import SHOWN
+from tau_browser.audit.memory import Document, Memory, Now, became, is_newer
 from tau_browser.audit.recall import Hit, Outcome, Recall
 from tau_browser.audit.tools import JMFTS, Action
 from tau_browser.model.text import counted
-from tau_browser.model.times import NO_TIME, parse_time
 from tau_browser.stores.store import StoreError
 
 METHODS = ("hybrid", "vector", "bm25", "fulltext", "maxsim")
@@ -28,49 +26,6 @@ class Drift(StrEnum):
     MATCH = "MATCH"  # the same documents, in the same order, with the same texts
     DRIFT = "DRIFT"  # others, or in another order, although the memory is as it was
     CANNOT_TELL = "CANNOT TELL"
-
-
-class Now(StrEnum):
-    """What became of a document that was recalled."""
-
-    SAME = "the same"
-    CHANGED = "changed since"
-    DELETED = "gone since"
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A document as it is now. created: as written · session: the root of the conversation that it
-    is an entry of, "" for a foreign one · entry: the document of that entry, for a piece too."""
-
-    id: str
-    title: str
-    usetype: str
-    text: str
-    created: str
-    session: str = ""
-    entry: str = ""
-
-
-class Memory(Protocol):
-    """A memory that can be asked again. Every method raises StoreError where it does not answer."""
-
-    title: str
-
-    def search(
-        self, method: str, query: str, limit: int, top: str, usetype: str
-    ) -> list[tuple[Document, float]]:
-        """What a method finds, the best first, each with its score. top: the document below which
-        to look, "" for everywhere."""
-        ...
-
-    def read(self, document: str) -> Document | None:
-        """A document, or None if it is not there."""
-        ...
-
-    def written_since(self, stamp: str) -> int | None:
-        """How many documents were written since then; None if the memory cannot tell."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +71,14 @@ def replay(recall: Recall, hits: Sequence[Hit], memory: Memory) -> Replay:
     """Ask the same again. hits: those of the recall, with their texts."""
     if reason := _why_not(recall):
         return Replay(Drift.CANNOT_TELL, [reason])
+    answers = memory.read(hit.document for hit in hits)
+    documents = {}
+    for hit in hits:
+        answer = answers[hit.document]
+        if isinstance(answer, StoreError):
+            return Replay(Drift.CANNOT_TELL, [str(answer)])
+        documents[hit.document] = became(hit, answer), answer
     try:
-        documents = {hit.document: _now(hit, memory) for hit in hits}
         since = memory.written_since(recall.time)
     except StoreError as error:
         return Replay(Drift.CANNOT_TELL, [str(error)])
@@ -139,18 +100,6 @@ def _why_not(recall: Recall) -> str:
     if recall.scope.value != "all" and not recall.document:
         return f"where it searched is not recorded (scope {recall.scope.value})"
     return ""
-
-
-def _now(hit: Hit, memory: Memory) -> tuple[Now, Document | None]:
-    document = memory.read(hit.document)
-    if document is None:
-        return Now.DELETED, None
-    return (Now.SAME if _shown(document.text) == hit.text else Now.CHANGED), document
-
-
-def _shown(text: str) -> str:
-    """A text as the tool prints it."""
-    return text.strip().replace("\n", " ")[:SHOWN]
 
 
 def _method(method: str, recall: Recall, hits: Sequence[Hit], memory: Memory) -> MethodNow:
@@ -192,7 +141,9 @@ def _verdict(
     if not moved and not told:
         return Drift.MATCH, [f"{counted(len(hits), 'hit')}, as then"]
     told += [
-        f"doc {place.document.id} was written since" for place in moved if _is_newer(place, recall)
+        f"doc {place.document.id} was written since"
+        for place in moved
+        if is_newer(place.document, recall)
     ]
     if not told and since:
         told.append(f"{counted(since, 'document')} were written since: the index moved")
@@ -200,8 +151,3 @@ def _verdict(
         return Drift.CANNOT_TELL, told
     differences = [f"doc {place.document.id}: {place.word}" for place in moved]
     return Drift.DRIFT, differences
-
-
-def _is_newer(place: Place, recall: Recall) -> bool:
-    created, asked = parse_time(place.document.created), parse_time(recall.time)
-    return NO_TIME not in (created, asked) and created > asked

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from tau_browser.audit.citations import cited_spans
 from tau_browser.audit.following import Following
+from tau_browser.audit.live import Live, in_words
+from tau_browser.audit.memory import Now
 from tau_browser.audit.recall import Evidence, Hit, Judged, Recall, Verdict
 from tau_browser.audit.said import Said, said_in, word_spans
 from tau_browser.model.payload import lines_of
@@ -18,6 +20,7 @@ Span = tuple[int, int]
 _SHOWN = 4000
 """Characters of a side: of a longer text, those around what is marked."""
 _BEFORE = 600
+_THE_HIT = "the hit"
 _UNUSED = "Nothing of it is found in what the model said after it, such as:"
 _UNKNOWN = "The model said nothing with this hit in its context: nobody can tell."
 
@@ -33,14 +36,20 @@ class Side:
 
 
 def sides(
-    session: Session, recall: Recall, judged: Judged, hit: Hit, number: int = 0
+    session: Session,
+    recall: Recall,
+    judged: Judged,
+    hit: Hit,
+    number: int = 0,
+    live: Live | None = None,
 ) -> tuple[Side, Side]:
     """The hit, and the evidence of this number for its verdict. Where there is none: what the
-    model said first after it."""
+    model said first after it. live: the hit's document today, which is told with it."""
     said = said_in(session)
     shown = f"[doc {hit.document}] {hit.title}\n{hit.text}" if hit.document else hit.text
     if not judged.evidence:
-        return _side("the hit", shown, [], recall.result), _without(session, said, recall, judged)
+        side = _side(_THE_HIT, shown, [], recall.result)
+        return _with_live(side, live), _without(session, said, recall, judged)
     evidence = judged.evidence[number % len(judged.evidence)]
     spoken = next((one for one in said if one.place == evidence.place), None)
     texts = [passage.text for passage in spoken.passages] if spoken else []
@@ -51,13 +60,21 @@ def sides(
     count = len(judged.evidence)
     which = f" ({number % count + 1} of {count})" if count > 1 else ""
     heading = f"{evidence.verdict.value} in the {_WHERE[evidence.part]}{which}"
-    return (
-        _side("the hit", shown, _marks(shown, evidence, hit), recall.result),
-        _side(heading, other, marks, evidence.place),
-    )
+    side = _side(_THE_HIT, shown, _marks(shown, evidence, hit), recall.result)
+    return _with_live(side, live), _side(heading, other, marks, evidence.place)
 
 
 _WHERE = {"text": "answer", "thinking": "model's thinking", "arguments": "arguments of a call"}
+
+
+def _with_live(side: Side, live: Live | None) -> Side:
+    """The hit, and what its document is today; where that is another text, this text as well."""
+    if live is None:
+        return side
+    text = side.text
+    if live.document is not None and live.now is not Now.SAME:
+        text += f"\n\nnow: {live.document.title}\n{live.document.text[:_SHOWN]}"
+    return Side(f"{side.heading} · now: {in_words(live)}", text, side.marks, side.place)
 
 
 def _without(session: Session, said: Sequence[Said], recall: Recall, judged: Judged) -> Side:

@@ -221,6 +221,9 @@ def _add_recalls(recalls: _Parser) -> None:
     recalls.add_argument(
         "--replay", action="store_true", help="ask the JMFTS server the same again, now"
     )
+    recalls.add_argument(
+        "--live", action="store_true", help="look each hit's document up on the JMFTS server, now"
+    )
 
 
 def _add_index(index: _Parser) -> None:

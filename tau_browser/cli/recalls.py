@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from tau_browser import config
 from tau_browser.audit.context import with_context
+from tau_browser.audit.live import Live, in_words, live_of, server_documents
+from tau_browser.audit.memory import Answer, Memory
 from tau_browser.audit.recall import Hit, Judged, Recall, SessionAudit
 from tau_browser.audit.records import (
     document_records,
@@ -30,7 +33,6 @@ from tau_browser.audit.totals import by_project, documents_of, totals_of
 from tau_browser.cli import places
 from tau_browser.cli.output import Failure, Printer, print_json, shown_time
 from tau_browser.cli.show import load
-from tau_browser.model.session import Session
 from tau_browser.model.text import counted
 from tau_browser.stores.store import Store
 
@@ -43,6 +45,11 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     tools = ToolTable.extended(settings.memory_tools, settings.memory_folders)
     session = None
     target = None if args.ref is None else places.target(args, args.ref)
+    if args.replay or args.live:
+        if target is None or target.path is None:
+            raise Failure("--replay and --live are about what one session asked: name a session")
+        if args.format:
+            raise Failure("--replay and --live stand in no report: leave out --format")
     if target is not None and target.path is not None:
         session = load(target)
         found = with_context(session, audit_session(target.path, session, tools), tools)
@@ -50,25 +57,66 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     else:
         store = places.store(args) if target is None else target.store
         audit = whole_audit(store, config.cache_folder(), tools)
-    if args.replay and session is None:
-        raise Failure("--replay asks again what one session asked: name a session")
-    again = _asking_again(args, target.store if target else None)
     if args.format:
         print(FORMATS[args.format](audit.audits), end="")
-    elif args.json:
-        print_json(_as_json(audit, session, tools, again))
+        return _code(audit)
+    texts = {} if session is None else hits_of(session, audit.audits[0].recalls, tools)
+    today = _today(args, audit, target.store if target else None, texts)
+    if args.json:
+        print_json(_as_json(audit, today))
     else:
-        texts = {} if session is None else hits_of(session, audit.audits[0].recalls, tools)
-        _print(audit, printer, lambda recall: again(recall, texts.get(recall.number, [])), session)
+        _print(audit, printer, today, whole=session is not None)
+    return _code(audit)
+
+
+def _code(audit: StoreAudit) -> int:
     return 0 if any(each.recalls for each in audit.audits) else 1
 
 
-def _as_json(
-    audit: StoreAudit, session: Session | None, tools: ToolTable, again: _Again
-) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _Today:
+    """What is known of recalls beyond their audit. texts: the hits of those of one session, by
+    number · memory: what is asked the same again, if that is wanted · answers: what it says of
+    the documents, by id."""
+
+    texts: Mapping[int, Sequence[Hit]]
+    memory: Memory | None = None
+    answers: Mapping[str, Answer] = field(default_factory=dict)
+
+    def hits(self, recall: Recall) -> Sequence[Hit]:
+        return self.texts.get(recall.number, ())
+
+    def lives(self, audit: SessionAudit, recall: Recall) -> dict[int, Live]:
+        return live_of(audit, recall, self.hits(recall), self.answers)
+
+    def again(self, recall: Recall) -> Replay | None:
+        if self.memory is None or recall.action is not Action.SEARCH or recall.is_weak:
+            return None
+        from tau_browser.audit.replay import replay
+
+        return replay(recall, self.hits(recall), self.memory)
+
+
+def _today(
+    args: argparse.Namespace,
+    audit: StoreAudit,
+    store: Store | None,
+    texts: Mapping[int, Sequence[Hit]],
+) -> _Today:
+    """Raises ConfigError where a server is to be asked and none is named."""
+    if not args.replay and not args.live:
+        return _Today(texts)
+    from tau_browser.audit.server import memory_of
+
+    memory = memory_of(store, lambda: config.connection(os.environ))
+    answers = memory.read(server_documents(audit.audits[0].recalls)) if args.live else {}
+    return _Today(texts, memory if args.replay else None, answers)
+
+
+def _as_json(audit: StoreAudit, today: _Today) -> dict[str, Any]:
     audits = audit.audits
     return {
-        "recalls": _recalls(audits, session, tools, again),
+        "recalls": _recalls(audits, today),
         "ghosts": [ghost_record(one, ghost) for one in audits for ghost in one.ghosts],
         "totals": totals_record(totals_of(audits)),
         "sessions": map(session_record, audits),
@@ -84,52 +132,25 @@ def _as_json(
     }
 
 
-def _recalls(
-    audits: list[SessionAudit], session: Session | None, tools: ToolTable, again: _Again
-) -> Iterator[dict[str, Any]]:
+def _recalls(audits: list[SessionAudit], today: _Today) -> Iterator[dict[str, Any]]:
     for audit in audits:
-        texts = {} if session is None else hits_of(session, audit.recalls, tools)
         for recall in audit.recalls:
-            hits = texts.get(recall.number)
-            record = recall_record(audit, recall, hits)
-            replayed = again(recall, hits or [])
+            lives = today.lives(audit, recall)
+            record = recall_record(audit, recall, today.hits(recall), lives)
+            replayed = today.again(recall)
             yield record if replayed is None else record | {"replay": replay_record(replayed)}
 
 
-_Again = Callable[[Recall, Sequence[Hit]], Replay | None]
-"""Asks a memory the same again, if that is wanted."""
-
-
-def _asking_again(args: argparse.Namespace, store: Store | None) -> _Again:
-    """Raises ConfigError where no server is named."""
-    if not args.replay:
-        return lambda recall, hits: None
-    from tau_browser.audit.replay import replay
-    from tau_browser.audit.server import memory_of
-
-    memory = memory_of(store, lambda: config.connection(os.environ))
-    return lambda recall, hits: replay(recall, hits, memory) if _is_search(recall) else None
-
-
-def _is_search(recall: Recall) -> bool:
-    return recall.action is Action.SEARCH and not recall.is_weak
-
-
-def _print(
-    audit: StoreAudit,
-    printer: Printer,
-    again: Callable[[Recall], Replay | None],
-    session: Session | None,
-) -> None:
-    whole = session is not None
+def _print(audit: StoreAudit, printer: Printer, today: _Today, *, whole: bool) -> None:
+    """whole: whether it is all of one session, and not of a store."""
     for one in audit.audits:
         if not one.recalls:
             continue
         if not whole:
             printer.line(f"{one.session[:8]}  {one.title or one.path}")
         for recall in one.recalls:
-            _print_recall(one, recall, printer)
-            if (replayed := again(recall)) is not None:
+            _print_recall(one, recall, today.lives(one, recall), printer)
+            if (replayed := today.again(recall)) is not None:
                 _print_replay(replayed, printer)
         for ghost in one.ghosts:
             entry = one.entry_ids.get(ghost.place, "")
@@ -151,7 +172,9 @@ def _print(
     printer.line(LEGEND)
 
 
-def _print_recall(audit: SessionAudit, recall: Recall, printer: Printer) -> None:
+def _print_recall(
+    audit: SessionAudit, recall: Recall, lives: Mapping[int, Live], printer: Printer
+) -> None:
     asked = recall.query or (f"doc {recall.document}" if recall.document else "")
     shown = asked if len(asked) <= _QUERY_LENGTH else f"{asked[: _QUERY_LENGTH - 1]}…"
     via = f" via {recall.via}" if recall.via else ""
@@ -163,7 +186,7 @@ def _print_recall(audit: SessionAudit, recall: Recall, printer: Printer) -> None
     printer.line(f"{head}  ({', '.join(fact for fact in facts if fact)})")
     if recall.error:
         printer.line(f"     {recall.error}")
-    rows = [_hit_cells(recall, hit) for hit in recall.hits]
+    rows = [_hit_cells(recall, hit, lives.get(hit.rank)) for hit in recall.hits]
     if rows:
         printer.table(rows, right=[1])
     for finding in recall.findings:
@@ -184,9 +207,10 @@ def _rank(place: Place) -> str:
     return f"doc {place.document.id}{then}{how}"
 
 
-def _hit_cells(recall: Recall, hit: Judged) -> list[str]:
+def _hit_cells(recall: Recall, hit: Judged, live: Live | None) -> list[str]:
     score = "" if hit.score is None else f"{hit.score:.3f} {recall.scale}".rstrip()
-    in_context = "already in context" if (hit.in_context or -1) >= 0 else ""
+    is_known = hit.in_context is not None and hit.in_context >= 0
+    in_context = "already in context" if is_known else ""
     document = f"doc {hit.document}" if hit.document else ""
     return [
         "    ",
@@ -197,4 +221,5 @@ def _hit_cells(recall: Recall, hit: Judged) -> list[str]:
         score,
         evidence_text(hit)[:_QUERY_LENGTH],
         in_context,
+        f"now: {in_words(live)}" if live else "",
     ]

@@ -70,7 +70,8 @@ class Recalling(_Base):
 
     def action_audit(self) -> None:
         """What was recalled, and whether it was used."""
-        from tau_browser.tui.audit.screen import AuditScreen, OpenAudit
+        from tau_browser.tui.audit.auditing import OpenAudit
+        from tau_browser.tui.audit.screen import AuditScreen
 
         opened, session, audit = self._opened, self._tree.session, self._audited
         known = None

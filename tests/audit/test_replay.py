@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from tau_browser.audit.memory import Answer, Document, Now
 from tau_browser.audit.recall import Hit, Recall
-from tau_browser.audit.replay import METHODS, Document, Drift, Now, replay
+from tau_browser.audit.replay import METHODS, Drift, replay
 from tau_browser.audit.session_audit import audit_session, hits_of
 from tau_browser.stores.store import StoreError
 from tests.conftest import DATA, load
@@ -53,8 +54,8 @@ class Recorded:
             raise StoreError("no tokens are stored")
         return [(self.documents[each], 0.5) for each in self.found]
 
-    def read(self, document: str) -> Document | None:
-        return self.documents.get(document)
+    def read(self, documents: Iterable[str]) -> dict[str, Answer]:
+        return {document: self.documents.get(document) for document in documents}
 
     def written_since(self, stamp: str) -> int | None:
         return self.since
@@ -102,7 +103,7 @@ def test_where_the_memory_changed_nobody_can_tell(first: tuple[Recall, list[Hit]
     gone = Recorded(ids[1:])
     del gone.documents[ids[0]]
     found = replay(recall, hits, gone)
-    assert (found.verdict, found.reasons) == (Drift.CANNOT_TELL, [f"doc {ids[0]} is gone since"])
+    assert (found.verdict, found.reasons) == (Drift.CANNOT_TELL, [f"doc {ids[0]} is deleted since"])
     written = Recorded(["37", *ids[:-1]])
     found = replay(recall, hits, written)
     assert (found.verdict, found.reasons) == (Drift.CANNOT_TELL, ["doc 37 was written since"])
@@ -115,8 +116,8 @@ def test_where_the_memory_changed_nobody_can_tell(first: tuple[Recall, list[Hit]
 
 def test_a_server_that_does_not_answer(first: tuple[Recall, list[Hit]]) -> None:
     class Away(Recorded):
-        def read(self, document: str) -> Document | None:
-            raise StoreError("the server does not answer")
+        def read(self, documents: Iterable[str]) -> dict[str, Answer]:
+            return dict.fromkeys(documents, StoreError("the server does not answer"))
 
     found = replay(*first, Away([]))
     assert (found.verdict, found.reasons) == (Drift.CANNOT_TELL, ["the server does not answer"])

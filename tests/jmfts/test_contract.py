@@ -37,6 +37,7 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
     "written_since": [("2026-03-01T10:00:00Z",)],
     "frontier": [(1,)],
     "view": [(1,)],
+    "is_owner": [()],
     "subtree": [(1, 2000)],
     "children": [(1, "jmfts:chunk")],
     "search": [(m, SEARCH) for m in ("vector", "fulltext", "maxsim")] + [("bm25", SEARCH, "tau")],

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from tau_browser.audit.memory import Now
 from tau_browser.audit.recall import Hit, Recall
-from tau_browser.audit.replay import Drift, Now, replay
+from tau_browser.audit.replay import Drift, replay
 from tau_browser.audit.server import JmftsMemory
 from tau_browser.audit.session_audit import audit_session, hits_of
 from tau_browser.config import Settings

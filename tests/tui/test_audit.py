@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tau_browser.audit.memory import Answer, Document
+from tau_browser.stores.store import StoreError
 from tau_browser.tui.app import BrowserApp
 from tau_browser.tui.audit.evidence_view import SideView
 from tau_browser.tui.audit.hits_view import HitsView
@@ -223,11 +227,105 @@ def test_sums(snap_compare: Compare, stories: Path) -> None:
     assert snap_compare(app, terminal_size=WIDE, run_before=pressing("a", "w", "w", "v"))
 
 
-async def test_asked_again_without_a_server(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+LAMP = "The lamp is cleaned every Tuesday, before the keeper has had his tea."
+NOTES = {
+    "own": Document("101", "user — 0001", "tau:message", LAMP, "", "100", "101"),
+    "other": Document("904", "user — 0004", "tau:message", "Who cleans it?", "", "900", "904"),
+    "same": Document("7", "Vinegar", "note", "Vinegar is good for glass.", ""),
+    "changed": Document("8", "Brass", "note", "The brass is polished on Fridays now.", ""),
+}
+
+
+class Today:
+    """A memory that answers for these documents, as of today."""
+
+    title = "as of today"
+
+    def __init__(self) -> None:
+        self.documents: dict[str, Answer] = {note.id: note for note in NOTES.values()}
+        self.documents["9"] = None
+        self.asked: list[str] = []
+
+    def read(self, documents: Iterable[str]) -> dict[str, Answer]:
+        wanted = list(documents)
+        self.asked += wanted
+        hidden = StoreError("Document 10 not found, or it is not open to this token")
+        return {document: self.documents.get(document, hidden) for document in wanted}
+
+    def search(self, *asked: object) -> list[tuple[Document, float]]:
+        raise StoreError("nothing is found")
+
+    def written_since(self, stamp: str) -> int | None:
+        return None
+
+
+@pytest.fixture
+def today(monkeypatch: pytest.MonkeyPatch) -> Today:
+    memory = Today()
+    monkeypatch.setattr("tau_browser.audit.server.memory_of", lambda store, connection: memory)
+    return memory
+
+
+@pytest.fixture
+def keeper(tmp_path: Path) -> Path:
+    """A conversation that came from a server, with a hit of each kind."""
+    story = Story(hostname="here")
+    story.add(id="101", message={"role": "user", "content": [{"type": "text", "text": LAMP}]})
+    docs = [
+        Doc(int(note.id), note.title, note.text, usetype=note.usetype) for note in NOTES.values()
+    ]
+    docs[-1] = replace(docs[-1], text="The brass is polished on Mondays.")
+    gone = [Doc(9, "Oil", "The oil is whale oil."), Doc(10, "Pay", "The keeper is paid well.")]
+    story.search("who cleans the lamp", *docs, *gone)
+    story.search("brass", docs[-1])
+    story.say("On Tuesdays; the brass is another matter [doc 8].")
+    path = tmp_path / "keeper.jsonl"
+    path.write_bytes(story.log)
+    return path
+
+
+def test_live_documents(snap_compare: Compare, today: Today, keeper: Path) -> None:
+    before = pressing("a", "tab", *"jjj")
+    assert snap_compare(opened(keeper), terminal_size=WIDE, run_before=before)
+
+
+def test_live_documents_in_ascii_at_80x24(
+    snap_compare: Compare, today: Today, keeper: Path
 ) -> None:
-    monkeypatch.setenv("TAU_HOME", str(tmp_path))
-    monkeypatch.delenv("JMFTS_API_URL", raising=False)
+    app = opened(keeper, ascii_only=True)
+    assert snap_compare(app, terminal_size=MEDIUM, run_before=pressing("a", "tab"))
+
+
+async def test_a_document_is_looked_up_once(today: Today, keeper: Path) -> None:
+    app = opened(keeper)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "a", "j", "k")
+        assert sorted(today.asked) == sorted(["101", "904", "7", "8", "9", "10"])
+
+
+async def test_enter_on_an_entry_of_another_conversation(today: Today, keeper: Path) -> None:
+    app = opened(keeper)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "a", "tab", "j", "enter")
+        assert status(app) == "entry 904 of the conversation 900: open it with --store jmfts"
+        await press(pilot, "k", "enter")
+        assert chosen(app) == "101"
+
+
+async def test_what_a_document_says_today_stands_below_the_hit(today: Today, keeper: Path) -> None:
+    app = opened(keeper)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "a", "tab", *"jjj")
+        hit, _ = screen(app).query(SideView)
+        assert hit.side is not None
+        assert hit.side.heading == "the hit · now: foreign, changed since"
+        assert "polished on Mondays" in hit.side.text and "on Fridays now" in hit.side.text
+
+
+async def test_asked_again_without_a_server() -> None:
     app = opened(RECALL)
     async with app.run_test(size=WIDE) as pilot:
         await settle(pilot)

@@ -89,6 +89,16 @@ class Client:
         """What the token may do with a document."""
         return await self._get(f"/view/{document}", View)
 
+    async def is_owner(self) -> bool:
+        """Whether the token is the owner's, from whom nothing is hidden."""
+        try:
+            await self._get("/access/audit", dict[str, Any], {"limit": 1})
+        except JmftsError as error:
+            if error.status in (403, 404):
+                return False
+            raise
+        return True
+
     async def subtree(self, document: int, max_depth: int) -> AsyncGenerator[tuple[bytes, int]]:
         """The answer that holds a document and all below it, in pieces as they come, each with
         the length of the whole."""

@@ -12,6 +12,7 @@ from textual.message import Message
 
 from tau_browser import config
 from tau_browser.audit.context import with_context
+from tau_browser.audit.memory import Answer
 from tau_browser.audit.recall import Hit, Recall, SessionAudit
 from tau_browser.audit.replay import Drift, Replay, replay
 from tau_browser.audit.session_audit import audit_session, hits_of
@@ -32,13 +33,17 @@ class SessionAudited(Message):
 
 
 class StoreAudited(Message):
-    """An audit of the store came on. `audit` where there is more to show."""
+    """An audit of the store came on. `audit` where there is more to show; `reason`: why it goes
+    no further."""
 
-    def __init__(self, done: int, total: int, audit: StoreAudit | None) -> None:
+    def __init__(
+        self, done: int, total: int, audit: StoreAudit | None = None, reason: str = ""
+    ) -> None:
         super().__init__()
         self.done = done
         self.total = total
         self.audit = audit
+        self.reason = reason
 
 
 class TextsRead(Message):
@@ -59,6 +64,24 @@ class AskedAgain(Message):
         self.recall = recall
         self.hits = hits
         self.replay = replay
+
+
+class LookedUp(Message):
+    """What a memory says of some documents today, or why none can be asked."""
+
+    def __init__(self, answers: dict[str, Answer], reason: str = "") -> None:
+        super().__init__()
+        self.answers = answers
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAudit:
+    """The session that is open in the browser, with its audit."""
+
+    path: str
+    session: Session
+    audit: SessionAudit
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +109,19 @@ def audit_all(
                 post(StoreAudited(progress.done, progress.total, progress.audit))
             time.sleep(0)  # let the screen have the interpreter
     except StoreError as error:
-        post(TextsRead("", None, str(error)))
+        post(StoreAudited(0, 0, reason=str(error)))
+
+
+def look_up(store: Store, documents: list[str], post: Post) -> None:
+    """Look documents up on the store, if it is a JMFTS server, else on the one that is set up."""
+    from tau_browser.audit.server import memory_of
+
+    try:
+        memory = memory_of(store, lambda: config.connection(os.environ))
+    except config.ConfigError as error:
+        post(LookedUp({}, str(error)))
+        return
+    post(LookedUp(memory.read(documents)))
 
 
 def ask_again(store: Store, recall: Recall, hits: list[Hit], post: Post) -> None:

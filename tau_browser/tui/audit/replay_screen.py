@@ -10,11 +10,12 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import Screen
 
+from tau_browser.audit.memory import Document, Now
 from tau_browser.audit.recall import Hit, Recall
-from tau_browser.audit.replay import Document, MethodNow, Now, Place, Replay
+from tau_browser.audit.replay import MethodNow, Place, Replay
 from tau_browser.model.text import safe_line
 from tau_browser.tui import keys
-from tau_browser.tui.audit.destination import Destination
+from tau_browser.tui.audit.destination import Destination, destination_of, elsewhere
 from tau_browser.tui.bar import Bar
 from tau_browser.tui.glyphs import Glyphs
 from tau_browser.tui.rows_view import Piece, RowsView
@@ -22,7 +23,7 @@ from tau_browser.tui.rows_view import Piece, RowsView
 _COLUMN = 22  # cells that a method needs
 _HINTS = "m another method · Enter to the entry · Esc back · all but the first column is of now"
 _STYLES = {"kept": "", "moved": "accent", "new": "warning", "not found": "error"}
-_BECAME = {Now.SAME: "", Now.CHANGED: " changed", Now.DELETED: " gone"}
+_BECAME = {Now.SAME: "", Now.CHANGED: " changed", Now.DELETED: " deleted"}
 
 
 class ReplayScreen(Screen[Destination | None]):
@@ -67,10 +68,9 @@ class ReplayScreen(Screen[Destination | None]):
         if document is None or not document.session:
             self.query_one("#replay-status", Bar).show("this document is no entry of a session")
         elif not self._opens:
-            where = f"entry {document.entry} of the conversation {document.session}"
-            self.query_one("#replay-status", Bar).show(f"{where}: open it with --store jmfts")
+            self.query_one("#replay-status", Bar).show(elsewhere(document))
         else:
-            self.dismiss(Destination(document.session, entry=document.entry))
+            self.dismiss(destination_of(document))
 
     def action_method(self) -> None:
         """The next method in the first column of now."""

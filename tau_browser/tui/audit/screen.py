@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -12,22 +11,22 @@ from textual.containers import Container, Vertical
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState, get_current_worker
 
-from tau_browser.audit.recall import Hit, Recall, SessionAudit
+from tau_browser.audit.memory import Document
+from tau_browser.audit.recall import Hit, Judged, Recall, SessionAudit
 from tau_browser.audit.report import LEGEND
-from tau_browser.audit.sides import sides
 from tau_browser.audit.store_audit import StoreAudit
 from tau_browser.audit.tools import ToolTable
 from tau_browser.audit.totals import totals_of
-from tau_browser.model.session import Session
 from tau_browser.model.text import counted, safe_line
 from tau_browser.model.tree import NOWHERE
 from tau_browser.stores.adapters import JMFTS
 from tau_browser.tui import keys
 from tau_browser.tui.audit import auditing
-from tau_browser.tui.audit.destination import Destination
+from tau_browser.tui.audit.destination import Destination, destination_of, elsewhere
 from tau_browser.tui.audit.evidence_view import EvidenceView, SideView
 from tau_browser.tui.audit.hits_view import HitsView
 from tau_browser.tui.audit.listing import Order, Scope, rows_of
+from tau_browser.tui.audit.looking import Looking
 from tau_browser.tui.audit.recalls_view import RecallsView
 from tau_browser.tui.bar import Bar
 from tau_browser.tui.prompt import Prompt
@@ -47,16 +46,7 @@ _HINTS = (
 _NOTHING = "nothing was recalled"
 
 
-@dataclass(frozen=True, slots=True)
-class OpenAudit:
-    """The session that is open in the browser, with its audit."""
-
-    path: str
-    session: Session
-    audit: SessionAudit
-
-
-class AuditScreen(Screen[Destination | None]):
+class AuditScreen(Looking, Screen[Destination | None]):
     """What was recalled, and whether it was used. It stays as it was left until it is closed."""
 
     app: BrowserApp
@@ -68,7 +58,7 @@ class AuditScreen(Screen[Destination | None]):
     AuditScreen #evidence-pane { height: 1fr; }
     """
 
-    def __init__(self, opened: OpenAudit | None, tools: ToolTable) -> None:
+    def __init__(self, opened: auditing.OpenAudit | None, tools: ToolTable) -> None:
         super().__init__()
         self._opened = opened
         self._tools = tools
@@ -76,9 +66,6 @@ class AuditScreen(Screen[Destination | None]):
         self._order = Order.TREE
         self._filter = ""
         self._store: StoreAudit | None = None
-        self._texts: dict[str, auditing.Texts] = {}  # of the sessions looked at last
-        self._reading = ""  # path of the session that is being read
-        self._evidence = 0
         self._auditing = False
         self._progress = ""
         self._pane = "recalls"  # the one that the person is in
@@ -197,7 +184,7 @@ class AuditScreen(Screen[Destination | None]):
             self._store = event.audit
             self._list()
         else:
-            self._say(self._progress)
+            self._say(safe_line(event.reason) or self._progress)
 
     # What is looked at
 
@@ -208,57 +195,6 @@ class AuditScreen(Screen[Destination | None]):
             self._evidence = 0
             self._show_evidence()
 
-    def _show_recall(self) -> None:
-        row = self._recalls.selected
-        recall = row.recall if row else None
-        if row is not None and recall is not None:
-            if (texts := self._texts.get(row.audit.path)) is not None:
-                recall = texts.audit.recalls[recall.number]
-            elif self._reading != row.audit.path:
-                self._reading = row.audit.path
-                self._read_texts(row.audit)
-        self._hits.show(recall)
-        title = "Hits" if recall is None else f"Hits of {recall.name} at {self._entry_of(recall)}"
-        self.query_one("#hits-title", Bar).show(safe_line(title))
-
-    def _entry_of(self, recall: Recall) -> str:
-        row = self._recalls.selected
-        return row.audit.entry_ids.get(recall.place, "") if row else ""
-
-    @work(thread=True, exclusive=True, group="texts", exit_on_error=False)
-    def _read_texts(self, audit: SessionAudit) -> None:
-        auditing.read_texts(
-            self.app.target.store, audit, self._session_at, self._tools, self.post_message
-        )
-
-    def _session_at(self, path: str) -> Session | None:
-        opened = self._opened
-        return opened.session if opened is not None and opened.path == path else None
-
-    def on_texts_read(self, event: auditing.TextsRead) -> None:
-        if event.path == self._reading:
-            self._reading = ""
-        if event.read is None:
-            self._progress = ""
-            self._say(safe_line(event.reason))
-            return
-        self._texts = {event.path: event.read}
-        row = self._recalls.selected
-        if row is not None and row.audit.path == event.path:
-            self._show_recall()
-
-    def _show_evidence(self) -> None:
-        row, recall, hit = self._recalls.selected, self._hits.recall, self._hits.selected
-        texts = self._texts.get(row.audit.path) if row else None
-        if recall is None or hit is None or texts is None:
-            self.query_one(EvidenceView).show(None)
-            return
-        shown = texts.hits.get(recall.number, [])
-        found = next((one for one in shown if one.rank == hit.rank), None)
-        if found is not None:
-            both = sides(texts.session, recall, hit, found, self._evidence)
-            self.query_one(EvidenceView).show(both)
-
     # What the keys do
 
     def on_rows_view_chosen(self, event: RowsView.Chosen) -> None:
@@ -267,8 +203,20 @@ class AuditScreen(Screen[Destination | None]):
             return
         if event.view is self._recalls or hit is None:
             self._go_to(recall.place)
+        elif hit.entry >= 0:
+            self._go_to(hit.entry)
+        elif (document := self._entry_today(hit)) is None:
+            self._go_to(recall.result)
+        elif self.app.target.store.name == JMFTS:
+            self.dismiss(destination_of(document))
         else:
-            self._go_to(hit.entry if hit.entry >= 0 else recall.result)
+            self._say(elsewhere(document))
+
+    def _entry_today(self, hit: Judged) -> Document | None:
+        """The document of a hit, if it is an entry of a conversation as far as is known."""
+        live = self._hits.lives.get(hit.rank)
+        document = live.document if live else None
+        return document if document is not None and document.session else None
 
     def action_go(self) -> None:
         """To the entry that the focused side of the evidence stands in."""
@@ -291,8 +239,7 @@ class AuditScreen(Screen[Destination | None]):
 
     def action_replay(self) -> None:
         """Ask the memory the same again."""
-        row, recall = self._recalls.selected, self._hits.recall
-        texts = self._texts.get(row.audit.path) if row else None
+        recall, texts = self._hits.recall, self._texts_shown()
         if recall is None or texts is None:
             self._say("there is nothing to ask again")
             return
@@ -314,15 +261,6 @@ class AuditScreen(Screen[Destination | None]):
     def _leave_for(self, destination: Destination | None) -> None:
         if destination is not None:
             self.dismiss(destination)
-
-    def action_evidence(self) -> None:
-        """The next reason for the verdict."""
-        hit = self._hits.selected
-        if hit is not None and len(hit.evidence) > 1:
-            self._evidence += 1
-            self._show_evidence()
-        else:
-            self._say("there is no other evidence for this hit")
 
     def action_whose(self) -> None:
         """The recalls of this session, of its project, of all sessions."""
