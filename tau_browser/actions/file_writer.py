@@ -20,6 +20,7 @@ from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Plan, Read, Refused, Verb, Way
 from tau_browser.actions.reading import Reading, bytes_of, is_at, read_file, state_of
 from tau_browser.model.payload import Record
+from tau_browser.model.session import Session
 from tau_browser.stores.files import FileSource, words_of
 from tau_browser.stores.store import StoreError
 
@@ -54,6 +55,10 @@ class FileWriter:
         name = f"{header['timestamp'].replace(':', '-').replace('.', '-')}_{header['id']}.jsonl"
         below = [dashed_name(header["cwd"])] if self._dashed else []
         return os.path.join(self._folder, *below, name)
+
+    def remarks(self, result: Session) -> list[str]:
+        """What of a new session is not written: nothing."""
+        return []
 
     def apply(self, plan: Plan, journal: Journal) -> Change:
         """Carry out a plan. Raises Refused where it does not hold any more, StoreError."""

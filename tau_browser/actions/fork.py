@@ -29,6 +29,7 @@ from tau_browser.model.columns import Bools, Flag, Int32s
 from tau_browser.model.session import Session
 from tau_browser.model.text import counted, safe_line
 from tau_browser.model.tree import NOWHERE
+from tau_browser.stores.jmfts.records import FOREIGN
 
 _SETTINGS = ("model_change", "thinking_change")
 
@@ -51,7 +52,8 @@ def plan_fork(reading: Reading, request: ForkRequest, writer: Writer) -> Plan:
     session = reading.session
     remarks: list[str] = []
     refusals = foreign(session) + reading.busy(copies=True, force=request.force)
-    order = _order(session, request, refusals, remarks)
+    chosen = _order(session, request, refusals, remarks)
+    order = [*chosen, *_beside(session, chosen)]
     kept = np.zeros(len(session), np.bool_)
     kept[order] = True
     refusals += unsound(session, kept)
@@ -68,12 +70,12 @@ def plan_fork(reading: Reading, request: ForkRequest, writer: Writer) -> Plan:
     result = session_in(draft)
     cannot, notes = continues(session, result)
     refusals += cannot
-    refusals += _elsewhere(session, result, request, order)
+    refusals += _elsewhere(session, result, request, chosen)
     gone = np.flatnonzero(~kept).tolist()
     return Plan(
         verb=Verb.FORK,
         store=writer.store,
-        about=f"fork {_what(session, request, order)}",
+        about=f"fork {_what(session, request, chosen)}",
         read=reading.read,
         way=Way.NEW,
         target=writer.place_for(header),
@@ -85,7 +87,7 @@ def plan_fork(reading: Reading, request: ForkRequest, writer: Writer) -> Plan:
         leaving=items(session, gone),
         references=tuple(remains.loose),
         refusals=tuple(refusals),
-        remarks=(*remarks, *notes),
+        remarks=(*remarks, *notes, *writer.remarks(result)),
     )
 
 
@@ -168,6 +170,19 @@ def _only(session: Session, request: ForkRequest) -> Bools:
         above = tree.path(place)
         kept[above[needed[above]]] = True
     return kept
+
+
+def _beside(session: Session, chosen: list[int]) -> list[int]:
+    """What others put below these entries, or beside all of the conversation: it goes along."""
+    tree = session.tree
+    here = {NOWHERE, *chosen}
+    along = []
+    foreign = np.asarray(session.places_of_kind(FOREIGN), np.intp)
+    for place in foreign[np.argsort(tree.position[foreign])].tolist():
+        if place not in here and int(tree.parent[place]) in here:
+            here.add(place)
+            along.append(place)
+    return sorted(along)
 
 
 def _turn(session: Session, place: int) -> list[int]:

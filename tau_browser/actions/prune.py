@@ -94,7 +94,7 @@ def plan_prune(reading: Reading, request: PruneRequest, writer: Writer) -> Plan:
         leaving=items(session, gone),
         references=tuple(remains.loose),
         refusals=(*refusals, *cannot),
-        remarks=(*remarks, *notes),
+        remarks=(*remarks, *notes, *(writer.remarks(result) if to_copy else ())),
     )
 
 

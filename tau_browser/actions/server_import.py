@@ -14,7 +14,7 @@ from tau_browser.model.session import Session
 from tau_browser.model.summary import summary_of
 from tau_browser.model.text import counted, safe_line
 from tau_browser.model.tree import NOWHERE
-from tau_browser.stores.jmfts.storing import is_piece, obstacle
+from tau_browser.stores.jmfts.storing import obstacle
 
 _NAMED = 5  # entries that a refusal names
 
@@ -83,7 +83,4 @@ def _remarks(session: Session, writer: ServerWriter) -> list[str]:
     lost = np.flatnonzero(session.columns.flags & (Flag.ORPHAN | Flag.CYCLE)).tolist()
     if lost:
         remarks.append(f"{counted(len(lost), 'entry')} without a parent will hang under the root")
-    pieces = sum(is_piece(session.record(at)) for at in session.places_of_kind("jmfts:document"))
-    if pieces:
-        remarks.append(f"{counted(pieces, 'piece')} made for search left out: enrich makes them")
-    return remarks
+    return [*remarks, *writer.remarks(session)]

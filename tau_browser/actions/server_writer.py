@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from tau_browser.actions.journal import Change, Journal
@@ -20,6 +20,7 @@ from tau_browser.model.decoder import Decoder
 from tau_browser.model.payload import Record
 from tau_browser.model.session import Session, session_of
 from tau_browser.model.summary import session_name
+from tau_browser.model.text import counted
 from tau_browser.model.times import parse_time
 from tau_browser.model.tree import NOWHERE
 from tau_browser.stores.files import FileSource, words_of
@@ -64,6 +65,13 @@ class ServerWriter:
     def place_for(self, header: Record) -> str:
         """Where a new session will be: the server gives it its number."""
         return f"a new conversation on {self._client.url}"
+
+    def remarks(self, result: Session) -> list[str]:
+        """What to know about a new session like this: what of it is not written."""
+        pieces = sum(storing.is_piece(result.record(at)) for at in result.places_of_kind(FOREIGN))
+        if not pieces:
+            return []
+        return [f"{counted(pieces, 'piece')} made for search left out: enrich makes them"]
 
     def conversations_of(self, session_id: str) -> list[int]:
         """The documents of the conversations with this session id, the newest first."""
@@ -150,7 +158,7 @@ class ServerWriter:
         header = {**session.header}
         body = storing.root_of(header, session_name(session), self._store.parent)
         root = thread.run(self._client.create(body)).id
-        records = [each for each in _records(session) if not storing.is_piece(each)]
+        records = _without_pieces(_records(session))
         memo = {"url": self._client.url, "root": root, "count": len(records) + 1}
         change = replace(change, path=str(root), memo=memo)
         try:
@@ -266,11 +274,7 @@ class ServerWriter:
         now = self.read(str(root), journal).session
         journal.write(undo)
         here = {now.entry_id(at): int(now.entry_id(at)) for at in range(len(now))}
-        back = [
-            record
-            for record in _records(kept)
-            if record["id"] in removed and not storing.is_piece(record)
-        ]
+        back = _without_pieces(each for each in _records(kept) if each["id"] in removed)
         made = self._fill(root, back, here, self._last_seq(now) + 1)
         for at in range(len(kept)):
             record = kept.record(at)
@@ -317,6 +321,21 @@ def _records(session: Session) -> Iterator[Record]:
     """The entries of a session, each with its parent as the tree has it."""
     for at in range(len(session)):
         yield session.record(at) | {"parentId": _parent_id(session, at)}
+
+
+def _without_pieces(records: Iterable[Record]) -> list[Record]:
+    """Records that are stored anew: what was made of them for search is made anew, too. What hangs
+    below such a piece hangs below the entry that it was cut from."""
+    above: dict[str, str | None] = {}
+    found = []
+    for record in records:
+        parent = record["parentId"]
+        record |= {"parentId": above.get(parent, parent)}
+        if storing.is_piece(record):
+            above[record["id"]] = record["parentId"]
+        else:
+            found.append(record)
+    return found
 
 
 def _parent_id(session: Session, place: int) -> str | None:

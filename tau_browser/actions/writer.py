@@ -8,6 +8,7 @@ from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Plan
 from tau_browser.actions.reading import Reading
 from tau_browser.model.payload import Record
+from tau_browser.model.session import Session
 
 
 class Hand(Protocol):
@@ -38,4 +39,8 @@ class Writer(Hand, Protocol):
 
     def place_for(self, header: Record) -> str:
         """Where a new session with this header will be written."""
+        ...
+
+    def remarks(self, result: Session) -> list[str]:
+        """What to know about a new session like this: what of it is not written."""
         ...

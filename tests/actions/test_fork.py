@@ -63,8 +63,11 @@ def test_tau_goes_on_at_every_entry_forked_at(
         assert plan.leaf is not None and plan.result is not None
         if not plan.remarks:
             assert plan.leaf.id == session.entry_id(place)
-            path_ids = session.ids(session.tree.path(place))
-            assert plan.result.ids(range(len(plan.result))) == path_ids
+            made, path_ids = plan.result, session.ids(session.tree.path(place))
+            assert made.ids(range(len(path_ids))) == path_ids
+            # and then what others put there
+            beside = range(len(path_ids), len(made))
+            assert {made.kind(at) for at in beside} <= {"jmfts:document"}
 
 
 def test_lines_keep_their_bytes(copy_of: CopyOf, journal: Journal) -> None:

@@ -50,6 +50,10 @@ def fork(client, root):
     source = JmftsSessionLog.load(client, root)
     return JmftsSessionLog.fork(client, source, "/proj/demo").root_doc_id
 
+def fork_at(client, root, entry):
+    source = JmftsSessionLog.load(client, root)
+    return told(JmftsSessionLog.fork(client, source, "/proj/demo", at=entry))
+
 def names(client):
     return [info.name for info in JmftsSessionCatalog(client).list()]
 
@@ -59,8 +63,8 @@ def load(client, root):
 def search(client, query):
     return len(client.search(query, method="bm25", limit=30))
 
-verbs = {"file": file, "server": server, "import": bring, "fork": fork, "names": names,
-         "load": load, "search": search}
+verbs = {"file": file, "server": server, "import": bring, "fork": fork, "fork_at": fork_at,
+         "names": names, "load": load, "search": search}
 for line in sys.stdin:
     verb, url, token, *words = json.loads(line)
     client = JmftsClient(url, token=token)

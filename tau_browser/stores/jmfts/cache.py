@@ -20,7 +20,7 @@ import msgspec
 from tau_browser.stores.files import FileSource
 from tau_browser.stores.store import StoreError
 
-_VERSION = 1
+_VERSION = 2
 _MOST = 2**30  # bytes of all files together
 _LONGEST = 64 * 1024  # bytes of the last line
 

@@ -26,6 +26,7 @@ class Document(msgspec.Struct, frozen=True, gc=False):
     position: int | None = None
     created_at: str | None = None
     updated_at: str | None = None
+    event_time: str | None = None
     embed: msgspec.Raw = _NULL
 
     @property

@@ -86,7 +86,7 @@ def _foreign(document: Document, link: dict[str, Any]) -> dict[str, Any]:
     return {
         "type": FOREIGN,
         **link,
-        "timestamp": stamp(document.created_at),
+        "timestamp": stamp(document.event_time or document.created_at),
         "usetype": document.usetype,
         "title": document.title,
         "content": document.content,

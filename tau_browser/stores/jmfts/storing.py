@@ -8,6 +8,7 @@ import socket
 from typing import Any
 
 from tau_browser.model.payload import Record
+from tau_browser.model.times import NO_TIME, parse_time
 from tau_browser.stores.jmfts.documents import CHUNK, ROOT, TAU
 from tau_browser.stores.jmfts.records import FOREIGN
 
@@ -69,14 +70,15 @@ def document_of(record: Record, seq: int, parent: int) -> Body:
 
 
 def foreign_of(record: Record, parent: int) -> Body:
-    """What somebody else put below a conversation, as it was."""
-    content = record.get("content")
+    """What somebody else put below a conversation, as it was, with the time that it had."""
+    content, time = record.get("content"), record.get("timestamp")
     return {
         "title": record.get("title"),
         "content": content if isinstance(content, str) else None,
         "parent_id": parent,
         "usetype": record.get("usetype"),
         "structured_content": record.get("structured_content") or {},
+        "event_time": time if parse_time(time) != NO_TIME else None,
         "auto_embed": False,
         "auto_index_bm25": not _ENDLESS_WORD.search(str(content)),
     }
