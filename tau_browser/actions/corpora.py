@@ -131,7 +131,7 @@ def _compacted(
     remarks = [f"{damage.spot}: {damage.reason}: not in it" for damage in corpus.damage]
     remarks += [f"{counted(missing, 'file')} of documents not there any more"] if missing else []
     made = _Made(name, len(docs), len(left), files, remarks, {"compacted_from": corpus.id})
-    about = f"corpus {safe_line(corpus.id)} without what is in it twice"
+    about = f"compact corpus {safe_line(corpus.id)}"
     return made.plan(Verb.COMPACT, about, target, tuple(gone))
 
 

@@ -31,9 +31,9 @@ from tau_browser.tui.finding import FIND, JUMP, Finding
 from tau_browser.tui.panes import Pane, Panes
 from tau_browser.tui.prompt import Prompt
 from tau_browser.tui.recalling import Recalling
+from tau_browser.tui.remembering import Remembering
 from tau_browser.tui.rows_view import RowsView
 from tau_browser.tui.session_list import SessionList
-from tau_browser.tui.surgery import Surgery
 from tau_browser.tui.threshold import Threshold
 from tau_browser.tui.titles import entry_title, status, tree_title
 from tau_browser.tui.tree_view import TreeView
@@ -50,7 +50,7 @@ _ASKING = {key.verb for key in keys.BROWSER if key.asks}
 _HINTS = "? keys · / find · s search all · n N hits · c model view · y copy · ! coverage · q quit"
 
 
-class BrowserScreen(Finding, Surgery, Threshold, Recalling, Screen[None]):
+class BrowserScreen(Finding, Remembering, Threshold, Recalling, Screen[None]):
     """Three panes over one store."""
 
     app: BrowserApp

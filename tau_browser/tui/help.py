@@ -13,7 +13,18 @@ from textual.widgets import Static
 
 from tau_browser.model.state import State
 from tau_browser.tui.glyphs import Glyphs
-from tau_browser.tui.keys import APP, AUDIT, BROWSER, ENTRY, REPLAY, ROWS, SEARCH, TOTALS, TREE
+from tau_browser.tui.keys import (
+    APP,
+    AUDIT,
+    BROWSER,
+    ENTRY,
+    MEMORY,
+    REPLAY,
+    ROWS,
+    SEARCH,
+    TOTALS,
+    TREE,
+)
 
 _NAMES = {
     "right_curly_bracket": "}",
@@ -45,6 +56,7 @@ _ROOM_FOR_VERBS = 70  # columns
 _SECTIONS = {
     "Everywhere": APP,
     "Browser": BROWSER,
+    "Memory, in its menu": MEMORY,
     "Search of all sessions": SEARCH,
     "Recall audit": AUDIT,
     "Its sums": TOTALS,

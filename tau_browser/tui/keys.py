@@ -93,6 +93,7 @@ BROWSER = [
     Key("note", "B", "write a note on this entry", asks=True),
     Key("rename", "R", "rename the session", asks=True),
     Key("undo", "u", "take a change back"),
+    Key("memory", "M", "memory: distill; snapshot and compact a corpus"),
     Key("audit", "a", "what was recalled from memory, and whether it was used"),
     Key("copy", "y", "copy id, text, path or resume command"),
     Key("edit", "o", "open the entry's text in $EDITOR"),
@@ -106,6 +107,12 @@ BROWSER = [
     Key("narrower", "comma", "make this pane smaller"),
     Key("wider", "full_stop", "make this pane larger"),
     Key("back", "escape", "one step back"),
+]
+
+MEMORY = [
+    Key("distill", "d", "a digest of the last turns, or of what one tool or run did"),
+    Key("snapshot", "s", "this corpus with hashes, to be kept and verified"),
+    Key("compact", "c", "this corpus anew, without what is in it twice"),
 ]
 
 SEARCH = [
@@ -152,7 +159,7 @@ APP = [
 ]
 
 OF_SCREENS = {
-    "BrowserScreen": BROWSER,
+    "BrowserScreen": [*BROWSER, *MEMORY],
     "SearchScreen": SEARCH,
     "AuditScreen": AUDIT,
     "TotalsScreen": TOTALS,

@@ -153,6 +153,21 @@ def kind_of(record: Record) -> str:
     return str(event_of(record).get("kind") or record.get("type") or "")
 
 
+def tools_in(record: Record) -> set[str]:
+    """The tools that an entry calls or answers, by each of their names."""
+    message = message_of(record)
+    names = {block.name for block in blocks_of(record) if isinstance(block, Call)}
+    event = event_of(record)
+    names |= {
+        name
+        for name in (message.get("tool_name"), message.get("toolName"), event.get("tool"))
+        if isinstance(name, str)
+    }
+    if isinstance(node := event.get("node_id"), str) and kind_of(record) in ("tool_start", "error"):
+        names |= {node, f"tool.{node}"}  # calls of the first alpha name only their node
+    return names
+
+
 def _places(session: Session, request: DigestRequest) -> Int32s:
     """The entries that may be meant, in the order in which they were written."""
     tree = session.tree
@@ -182,23 +197,8 @@ def _is_asked(record: Record, request: DigestRequest) -> bool:
         is_said = any(isinstance(block, Text) for block in blocks_of(record))  # and not only called
         return is_said and message.get("role") in ("user", "assistant")
     if request.tool is not None:
-        return request.tool in _tools(record)
+        return request.tool in tools_in(record)
     return bool(message) or kind_of(record) in DIGESTS
-
-
-def _tools(record: Record) -> set[str]:
-    """The tools that an entry calls or answers, by each of their names."""
-    message = message_of(record)
-    names = {block.name for block in blocks_of(record) if isinstance(block, Call)}
-    event = event_of(record)
-    names |= {
-        name
-        for name in (message.get("tool_name"), message.get("toolName"), event.get("tool"))
-        if isinstance(name, str)
-    }
-    if isinstance(node := event.get("node_id"), str) and kind_of(record) in ("tool_start", "error"):
-        names |= {node, f"tool.{node}"}  # calls of the first alpha name only their node
-    return names
 
 
 def _line(record: Record) -> tuple[str, int] | None:

@@ -51,6 +51,13 @@ def told(digest: Digest, *, redact: bool = True) -> dict[str, Any]:
     return hidden | {"secrets_hidden": len(secrets)}
 
 
+def asked_words(digest: Digest) -> str:
+    """What was asked for."""
+    names = {"most": "characters", "with_digests": "with digests", "min_signal": "signal from"}
+    asked = digest.asked.items()
+    return safe_line(", ".join(f"{names.get(name, name)} {value}" for name, value in asked))
+
+
 def coverage_words(digest: Digest) -> str:
     """What the digest covers, and what it leaves out."""
     coverage = digest.coverage
@@ -68,12 +75,11 @@ def coverage_words(digest: Digest) -> str:
 def markdown(digest: Digest, *, redact: bool = True) -> str:
     """A digest for a person."""
     found = told(digest, redact=redact)
-    asked = ", ".join(f"{name} {value}" for name, value in digest.asked.items())
     start, stop = digest.window
     lines = [
         f"# {digest.kind.capitalize()} digest of {safe_line(digest.session)}",
         "",
-        f"- digest: `{digest.id}` ({safe_line(asked)})",
+        f"- digest: `{digest.id}` ({asked_words(digest)})",
         f"- window: {safe_line(start) or 'unknown'} to {safe_line(stop) or 'unknown'}",
         f"- coverage: {coverage_words(digest)}",
     ]
@@ -108,7 +114,7 @@ def plan_distill(digest: Digest, output: str = "", *, redact: bool = True) -> Pl
     return Plan(
         verb=Verb.DISTILL,
         store="tau",
-        about=f"{digest.kind} digest of {safe_line(digest.session)}",
+        about=f"{digest.kind} digest of {safe_line(digest.session)}: {asked_words(digest)}",
         read=None,  # what is distilled is what was read
         way=Way.NEW,
         target=target,
