@@ -109,6 +109,16 @@ def text_of(record: Record) -> str:
     return _text_without_message(record)
 
 
+def history_of(record: Record) -> list[tuple[str, str]]:
+    """What a compaction says that the model saw instead of all before it: (role, text)."""
+    history = record.get("history")
+    return [
+        (str(message.get("role", "")), "\n".join(block.text for block in _blocks(content)))
+        for message in (history if isinstance(history, list) else [])
+        if isinstance(message, dict) and (content := message.get("content"))
+    ]
+
+
 def event_of(record: Record) -> Record:
     """The event that an entry was made from, as another program's memory keeps it; {} for most."""
     event = record.get("event")
@@ -212,7 +222,8 @@ def _text_without_message(record: Record) -> str:
     kind, get = record.get("type"), record.get
     match kind:
         case "compaction" | "branch_summary" if isinstance(get("summary"), str):
-            return str(get("summary"))
+            texts = [str(get("summary")), *(text for _, text in history_of(record))]
+            return "\n".join(text for text in texts if text)
         case "session_info" if isinstance(get("name"), str):
             return str(get("name"))
         case "elide":

@@ -169,6 +169,11 @@ class Session:
         """The places of all entries of these kinds, in file order."""
         return np.flatnonzero(self.kinds.where(self.columns.kind, *kinds)).tolist()
 
+    @property
+    def findings(self) -> list[Diagnostic]:
+        """The diagnostics that say that something is wrong or odd."""
+        return [each for each in self.diagnostics if each.severity is not Severity.READ]
+
     def diagnostics_of(self, place: int) -> list[Diagnostic]:
         """The findings on an entry's line."""
         line = int(self.columns.line[place])

@@ -24,6 +24,7 @@ _STYLES = {
     Severity.DAMAGE: "warning",
     Severity.NOTE: "dim",
     Severity.PENDING: "accent",
+    Severity.READ: "dim",
 }
 _SHOWN_BYTES = 2000
 

@@ -32,7 +32,7 @@ def tree_title(tree: TreeView, name: str, *remarks: str) -> str:
         parts.insert(0, _slider(tree, tree.signals))
     if forks := len(session.forks):
         parts.append(counted(forks, "fork"))
-    if findings := len(session.diagnostics):
+    if findings := len(session.findings):
         parts.append(f"{tree.glyphs.warning} {counted(findings, 'finding')} (!)")
     return " · ".join(parts)
 

@@ -102,6 +102,22 @@ def test_a_result_stands_with_its_call() -> None:
     assert text.index("→ read") < text.index("in edb2b4ad") < text.index("← result")
 
 
+def test_families_stand_beside_names_that_do_not_say_them() -> None:
+    calls = [{"type": "toolCall", "id": "c", "name": name} for name in ("Bash", "read", "Skill")]
+    log = log_of([message("a", None) | {"message": {"role": "assistant", "content": calls}}])
+    text = said(read(log), "a")
+    assert "family shell (Bash: the word 'bash')" in text and "→ Bash" in text
+    assert text.count("family") == 1
+
+
+def test_what_replaces_the_history_is_shown_by_who_said_it() -> None:
+    history = [{"role": "user", "content": "asked"}, {"role": "assistant", "content": "done"}]
+    record = {"type": "compaction", "id": "c", "parentId": None, "history": history, "summary": ""}
+    text = said(read(log_of([record])), "c")
+    assert "instead of what was before, the model saw:\nuser:\nasked\nassistant:\ndone" in text
+    assert text.count("asked") == 1
+
+
 def test_copied_calls_show_their_own_results() -> None:
     session = fixture("06")
     assert "0a431763" in said(session, "d2d2c093")

@@ -265,7 +265,7 @@ def _remarks(doubles: int, counts: int) -> list[Diagnostic]:
         reasons.append(f"{counted(doubles, 'event')} that say what items say: shown once")
     if counts:
         reasons.append(f"{counted(counts, 'token count')}: shown as the usage of the entry before")
-    return [Diagnostic(None, None, reason, Severity.NOTE) for reason in reasons]
+    return [Diagnostic(None, None, reason, Severity.READ) for reason in reasons]
 
 
 def _spawned_by(payload: Record) -> Any:

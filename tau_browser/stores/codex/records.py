@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from tau_browser.model.payload import Record, lines_of
@@ -90,6 +91,8 @@ def in_shape_of_tau(stored: Record) -> Record:
             record["message"] = _message(payload, inner, role)
         case "compaction":
             record["summary"] = str(payload.get("message") or "")
+            if history := [*_history(payload.get("replacement_history"))]:
+                record["history"] = history
         case "session_info":
             record["name"] = payload.get("thread_name", payload.get("name"))
         case _ if custom == "config":
@@ -98,6 +101,14 @@ def in_shape_of_tau(stored: Record) -> Record:
             hidden = {"type", "payload", "timestamp"}
             record["data"] = {key: value for key, value in payload.items() if key not in hidden}
     return record
+
+
+def _history(items: Any) -> Iterator[Record]:
+    """The messages that stand for all that was before, in τ's shape."""
+    for item in _list(items):
+        if isinstance(item, dict):
+            message = in_shape_of_tau({"type": "response_item", "payload": item}).get("message")
+            yield message or {"role": str(item.get("type", "")), "content": lines_of(item)}
 
 
 def _message(payload: Record, inner: str, role: str) -> Record:

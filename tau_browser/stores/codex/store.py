@@ -12,6 +12,7 @@ from tau_browser.stores.store import Place
 
 if TYPE_CHECKING:
     from tau_browser.model.format import Format
+    from tau_browser.stores.codex.session import CodexSession
 
 _FOLDERS = {"sessions": "sessions", "archived_sessions": "archived sessions"}
 _OTHERS = ("history.jsonl", "session_index.jsonl")
@@ -52,6 +53,12 @@ class CodexStore(FileStore):
         from tau_browser.stores.codex.format import CODEX  # numpy comes with it: 160 ms
 
         return CODEX
+
+    def open(self, path: str) -> CodexSession:
+        """A rollout by its path."""
+        from tau_browser.stores.codex.session import CodexSession
+
+        return CodexSession(path)
 
 
 def _id_of(record: dict[str, Any]) -> object:

@@ -107,6 +107,8 @@ class PiFormat(Format):
                 rest["level"] = rest.pop("thinkingLevel", None)
             case "compaction":
                 rest["firstKeptId"] = _first_kept(rest)
+                if history := _retained(rest):
+                    rest["history"] = history
         return rest
 
 
@@ -135,6 +137,16 @@ def _message(stored: Record) -> Record:
     if message.get("role") == "bashExecution" and "content" not in message:
         message["content"] = f"{message.get('command', '')}\n{message.get('output', '')}"
     return message
+
+
+def _retained(compaction: Record) -> list[Record]:
+    """The messages that a compaction keeps in itself, where no entry is named that it keeps from
+    there on."""
+    tail = compaction.get("retainedTail")
+    if compaction["firstKeptId"] is not None or not isinstance(tail, list):
+        return []
+    said = (item.get("message", item) for item in tail if isinstance(item, dict))
+    return [_message(message) for message in said if isinstance(message, dict)]
 
 
 def _first_kept(compaction: Record) -> Any:

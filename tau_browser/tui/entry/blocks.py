@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from tau_browser.model.calls import call_of, results_of
+from tau_browser.model.families import Family, family_of
 from tau_browser.model.payload import (
     ENVELOPE,
     Block,
@@ -41,9 +42,6 @@ from tau_browser.tui.entry.parts import (
 )
 from tau_browser.tui.entry.translated import OF_TRANSLATION
 from tau_browser.tui.entry.values import WORD, fields, texts, word
-
-_RUN = {"bash": "run.sh", "shell": "run.sh", "python": "run.py"}
-"""A file name that tells the language of what a tool runs, by the name of the tool."""
 
 _RUN_ARGUMENTS = ("command", "cmd", "code", "script")
 _PATH_ARGUMENTS = ("path", "file_path", "filename", "file")
@@ -161,9 +159,16 @@ def _call(call: Call, budget: Budget, note: str, has_diff: bool = False) -> Sect
     if not isinstance(call.arguments, dict):
         return Section(Line(tuple(title)), fields(call.arguments, budget))
     pairs, others = _edits(call.arguments)
-    run, file = _RUN.get(call.name, ""), _file_of(call)
+    run, file = _run_of(call), _file_of(call)
     parts = fields(others, budget, lambda name: run if name in _RUN_ARGUMENTS else file)
     return Section(Line(tuple(title)), parts if has_diff else [*parts, *_diffs(pairs, budget)])
+
+
+def _run_of(call: Call) -> str:
+    """The name of a file in whose language a tool runs what it is given, or ""."""
+    if call.name == "python":
+        return "run.py"
+    return "run.sh" if family_of(call.name) is Family.SHELL else ""
 
 
 def _edits(arguments: dict[str, Any]) -> tuple[list[tuple[str, str]], dict[str, Any]]:

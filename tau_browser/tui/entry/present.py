@@ -13,7 +13,15 @@ from tau_browser.model.context import ANCHORS
 from tau_browser.model.families import told_families
 from tau_browser.model.label import label_of, speaker_of
 from tau_browser.model.memory import memory_of
-from tau_browser.model.payload import ENVELOPE, Image, Record, blocks_of, message_of, text_of
+from tau_browser.model.payload import (
+    ENVELOPE,
+    Image,
+    Record,
+    blocks_of,
+    history_of,
+    message_of,
+    text_of,
+)
 from tau_browser.model.session import Session
 from tau_browser.model.text import counted, safe, size_of
 from tau_browser.model.usage import Ledger, Spend, estimate_tokens
@@ -158,7 +166,13 @@ def _facts(session: Session, place: int, record: Record, whole: Budget) -> Itera
     summary = record.get("summary")
     if isinstance(summary, str):
         yield Section(None, text_parts(summary, whole.part()))
-    told = ENVELOPE | OF_TRANSLATION | {"customType"}
+    history = history_of(record)
+    if history:
+        seen: list[Part] = [Plain("instead of what was before, the model saw:", "entry.muted")]
+        for role, text in history:
+            seen += [Line(((f"{word(role)}:", "entry.key"),)), *texts(text, whole.part())]
+        yield Section(None, seen)
+    told = ENVELOPE | OF_TRANSLATION | {"customType"} | ({"history"} if history else set())
     told |= {"summary"} if isinstance(summary, str) else set()
     facts = {name: value for name, value in record.items() if name not in told}
     if facts.keys() == {"title", "data"}:

@@ -8,13 +8,15 @@ import pytest
 
 from tau_browser.model.columns import Flag
 from tau_browser.model.context import config_at, fold_at
+from tau_browser.model.payload import history_of
 from tau_browser.model.summary import summary_of
+from tau_browser.model.usage import Ledger
 from tau_browser.stores.codex.format import CODEX
 from tau_browser.stores.codex.store import CodexStore
 from tau_browser.stores.store import Listed
 from tests.conftest import DATA
 from tests.stores.logs.conftest import parents, said, session_in
-from tests.stores.logs.writing import codex, codex_message, codex_meta
+from tests.stores.logs.writing import Record, codex, codex_message, codex_meta, write_lines
 
 CASE = DATA / "bugcases" / "51-codex-rollout-doubles"
 
@@ -32,7 +34,10 @@ def test_talk_that_is_told_twice_is_shown_once() -> None:
     assert [str(finding) for finding in session.diagnostics] == [
         "whole file: 2 events that say what items say: shown once",
         "whole file: 1 token count: shown as the usage of the entry before",
+        "whole file: a fork of 44444444-4444-4444-8444-444444444444, which is not here: tokens that"
+        " it repeats are counted again",
     ]
+    assert len(session.findings) == 1  # that a thing said twice is shown once is none
 
 
 @pytest.mark.parametrize("event_first", [True, False])
@@ -124,6 +129,57 @@ def test_context_settings_and_compaction() -> None:
     assert session.is_user.tolist() == [False, False, True, False, False]
     assert config_at(session, 4)["model"] == "big"
     assert fold_at(session, 4).context.tolist() == [3, 4]
+
+
+def test_what_replaces_the_history_is_what_the_model_saw() -> None:
+    history = [
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "asked"}]},
+        {"type": "function_call", "name": "shell", "arguments": '{"n": 1}', "call_id": "k"},
+        {"type": "compaction", "encrypted_content": "Z0FB"},
+    ]
+    lines = [
+        codex_message("user", "asked"),
+        codex("compacted", message="", replacement_history=history),
+    ]
+    session = session_in(CODEX, [codex_meta(), *lines])
+    assert history_of(session.record(1)) == [
+        ("user", "asked"),
+        ("assistant", "shell\nn: 1"),
+        ("compaction", "type: compaction\nencrypted_content: Z0FB"),
+    ]
+    assert session.text(1).startswith("asked\nshell\nn: 1\ntype: compaction")
+    assert fold_at(session, 1).context.tolist() == [1]
+
+
+def count(total: int, output: int) -> Record:
+    info = {
+        "last_token_usage": {"input_tokens": 1, "output_tokens": output},
+        "total_token_usage": {"output_tokens": total},
+    }
+    return codex("event_msg", inner="token_count", info=info)
+
+
+def test_what_a_fork_repeats_is_counted_in_its_source(tmp_path: Path) -> None:
+    old = [codex_meta("x0"), codex_message("user", "words"), codex_message("assistant", "one")]
+    old += [count(7, 7), codex_message("user", "more"), codex_message("assistant", "left")]
+    source = write_lines(tmp_path / "sessions" / "2026" / "02" / "01" / "rollout-1-x0.jsonl", old)
+    later = {"timestamp": "2026-03-02T10:00:00.000Z"}
+    new = [codex_meta("x1", forked_from_id="x0"), *(line | later for line in old[:4])]
+    new += [codex_message("user", "other"), codex_message("assistant", "two"), count(9, 2)]
+    path = write_lines(tmp_path / "archived_sessions" / "rollout-2-x1.jsonl", new)
+    store = CodexStore([str(tmp_path / "sessions"), str(tmp_path / "archived_sessions")])
+    session = store.open(str(path)).read()
+    copied = [
+        session.text(place) for place in range(len(session)) if session.has(place, Flag.COPIED)
+    ]
+    assert copied[-2:] == ["words", "one"]
+    spend = Ledger(session, {}).subtree(session.tree.roots[0])
+    assert (spend.tokens.output, spend.entries, spend.copies) == (2, 1, 1)
+    assert not session.findings
+    source.unlink()
+    alone = store.open(str(path)).read()
+    assert Ledger(alone, {}).subtree(0).tokens.output == 9
+    assert ["a fork of x0, which is not here" in str(each) for each in alone.findings] == [True]
 
 
 def test_spawned_thread_names_its_parent() -> None:

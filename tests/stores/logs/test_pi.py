@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tau_browser.model.columns import Flag
 from tau_browser.model.context import config_at, fold_at
+from tau_browser.model.payload import history_of
 from tau_browser.model.summary import summary_of
 from tau_browser.stores.pi.format import PI
 from tau_browser.stores.pi.store import PiStore
@@ -50,6 +51,25 @@ def test_compaction_keeps_what_it_says() -> None:
     session = session_in(PI, [pi_header(), *entries])
     context = [session.entry_id(int(at)) for at in fold_at(session, session.leaf).context]
     assert context == ["c", "b", "d"]
+
+
+def test_compaction_that_keeps_messages_in_itself() -> None:
+    tail = [
+        {"message": {"role": "user", "content": "kept"}},
+        {"role": "assistant", "content": "on"},
+    ]
+    entries = [
+        pi_message("a", None),
+        pi("compaction", "c", "a", summary="so far", retainedTail=tail),
+        pi("compaction", "d", "c", summary="again", retainedTail=[{"id": "a"}, *tail]),
+    ]
+    session = session_in(PI, [pi_header(), *entries])
+    assert history_of(session.record(1)) == [("user", "kept"), ("assistant", "on")]
+    assert session.text(1) == "so far\nkept\non"
+    assert fold_at(session, 1).context.tolist() == [1]
+    # an entry that is named stands in the tree, where it was said
+    assert history_of(session.record(2)) == []
+    assert fold_at(session, 2).context.tolist() == [2, 0, 1]
 
 
 def test_settings_usage_and_errors_in_words_of_tau() -> None:
