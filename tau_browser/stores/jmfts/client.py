@@ -35,7 +35,6 @@ T = TypeVar("T")
 _IN_FLIGHT = 3
 _CONNECT = 10.0  # seconds
 _SHORT, _SEARCH, _LONG = 30.0, 120.0, 900.0
-_PIECE = 256 * 1024
 _DROPPED = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
 
 
@@ -105,7 +104,7 @@ class Client:
         path, query = f"/documents/{document}/subtree", {"max_depth": max_depth}
         async with self._answer("GET", path, _LONG, query=query) as answer:
             total = int(answer.headers.get("content-length", 0))
-            async for piece in answer.aiter_bytes(_PIECE):
+            async for piece in answer.aiter_bytes():
                 yield piece, total
 
     async def children(self, document: int, usetype: str) -> list[Document]:

@@ -99,12 +99,17 @@ class Difference(msgspec.Struct, frozen=True, gc=False):
     new_documents: int
 
 
-class Subtree(msgspec.Struct, frozen=True):
-    """A document and all below it, in no order."""
+class Descendants(msgspec.Struct, frozen=True):
+    """All below a document, in no order, and how many documents it is with it."""
 
-    root: Document
     descendants: list[Document]
     total: int
+
+
+class Subtree(Descendants, frozen=True):
+    """A document and all below it."""
+
+    root: Document
 
 
 class Embedding(msgspec.Struct, frozen=True):

@@ -25,7 +25,7 @@ from tau_browser.stores.jmfts.client import Client
 from tau_browser.stores.jmfts.documents import Document
 from tau_browser.stores.jmfts.errors import JmftsError
 from tau_browser.stores.jmfts.records import Line, disorder, header_line, line_of, stamp
-from tau_browser.stores.jmfts.splitter import BadAnswer, Splitter
+from tau_browser.stores.jmfts.splitter import Arrived, BadAnswer, split
 from tau_browser.stores.session_log import SessionLog
 from tau_browser.stores.store import Change, Progress, StoreError
 
@@ -35,6 +35,7 @@ _CHUNK = 256 * 1024
 _CHECK_EVERY = 2.0  # seconds between two checks that ask the server
 _SHARE = 20  # and no check before so many times as long as the last one took
 _WAITING = Progress(0, 0)
+_NOTHING_YET = Arrived((), 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,14 +180,11 @@ class JmftsSession:
 
     def _documents(self, document: int) -> Iterator[Document | Progress]:
         """The documents of one answer as they arrive, and how much of it has."""
-        splitter = Splitter()
-        done = 0
+        answer = split(self._client.subtree(document, _WINDOW))
         try:
-            for piece, total in thread.iterate(self._client.subtree(document, _WINDOW), (b"", 0)):
-                yield from splitter.feed(piece)
-                done += len(piece)
+            for documents, done, total in thread.iterate(answer, _NOTHING_YET):
+                yield from documents
                 yield Progress(done, total)
-            yield from splitter.finish()
         except BadAnswer as error:
             raise StoreError(
                 f"{self._client.url} does not send document {document} whole: {error}; r asks again"
@@ -289,12 +287,10 @@ class JmftsSession:
 
     async def _below(self, document: int) -> list[Document] | None:
         """A document and all below it; None if it is gone."""
-        splitter = Splitter()
         documents: list[Document] = []
         try:
-            async for piece, _ in self._client.subtree(document, _WINDOW):
-                documents += splitter.feed(piece)
-            documents += splitter.finish()
+            async for arrived in split(self._client.subtree(document, _WINDOW)):
+                documents += arrived.documents
         except BadAnswer:
             return None
         except JmftsError as error:

@@ -8,7 +8,6 @@ was cut into for search) becomes an entry of kind "jmfts:document" with all that
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -22,8 +21,7 @@ _payload = msgspec.json.Decoder(Payload).decode
 _INCOMPLETE = b'"incomplete"'
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(msgspec.Struct, frozen=True, gc=False):
     """One document as one line of a log, with what is needed to put lines together."""
 
     document: int
