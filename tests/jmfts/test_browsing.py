@@ -233,6 +233,7 @@ def test_second_opening_asks_only_whether_it_still_holds(
     assert sorted(asked.paths) == [
         f"GET /documents/{root}",
         f"GET /documents/{newest}/subtree",
+        "GET /graph/diff",
         f"GET /ingest/file/{root}/frontier",
     ]
     (folder,) = (tmp_path / "cache").iterdir()
@@ -253,27 +254,44 @@ def test_what_was_added_is_read_on(
     assert f"GET /documents/{root}/subtree" not in asked.paths
 
 
-@pytest.mark.parametrize("change", ["branch", "deleted", "patched", "header"])
+@pytest.mark.parametrize("change", ["branch", "deleted", "replaced", "patched", "header"])
 def test_after_any_other_change_it_is_fetched_anew(
     store: JmftsStore, making: Making, change: str
 ) -> None:
-    root, first, second, third = making.chain("a", "b", "c")
-    load(store, root)
-    expected = ["a", "b", "c"]
+    root, first, second = making.chain("a", "b")
+    aside = making.message(first, 3, "x")
+    third = making.message(second, 4, "c")
+    assert texts(load(store, root)) == ["a", "b", "x", "c"]
+    expected = ["a", "b", "x", "c"]
     if change == "branch":
-        making.message(first, 4, "d")
-        expected = ["a", "b", "c", "d"]
+        making.message(first, 5, "d")
+        expected = ["a", "b", "x", "c", "d"]
     elif change == "deleted":
         making.request("DELETE", f"/documents/{second}")
-        expected = ["a"]
+        expected = ["a", "x"]
+    elif change == "replaced":  # as many as before, and the newest of then is still there
+        making.request("DELETE", f"/documents/{aside}")
+        making.message(first, 5, "y")
+        expected = ["a", "b", "c", "y"]
     elif change == "patched":
-        stored = {"tau": message("C"), "seq": 3}
+        stored = {"tau": message("C"), "seq": 4}
         making.request("PATCH", f"/documents/{third}", json={"structured_content": stored})
-        expected = ["a", "b", "C"]
+        expected = ["a", "b", "x", "C"]
     else:
         making.request("PATCH", f"/documents/{root}", json={"title": "renamed"})
     session = load(store, root)
     assert texts(session) == expected
+
+
+def test_what_is_kept_holds_while_other_conversations_grow(
+    store: JmftsStore, making: Making, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, *_ = making.chain("a", "b", "c")
+    load(store, root)
+    making.chain("elsewhere")
+    asked = Asked(store, monkeypatch)
+    assert texts(load(store, root)) == ["a", "b", "c"]
+    assert f"GET /documents/{root}/subtree" not in asked.paths
 
 
 def test_another_token_is_shown_nothing_that_this_one_read(

@@ -31,6 +31,7 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
     "capabilities": [()],
     "documents": [("tau:conversation", 10, 0)],
     "located": [("tau:session_info", 10, 0)],
+    "newest": [(10, 0)],
     "document": [(1,)],
     "entry": [(1,)],
     "embedded": [(1,)],

@@ -30,6 +30,7 @@ class Reading(msgspec.Struct, frozen=True):
 
     count: int  # documents, with the root
     newest: int  # the document with the highest number
+    newest_created: str
     newest_updated: str | None
     root_updated: str | None
     incomplete: list[int]  # entries whose streams had not ended

@@ -63,6 +63,11 @@ class Client:
         query = {"usetype": usetype, "limit": limit, "offset": offset}
         return await self._get("/documents", list[Located], query)
 
+    async def newest(self, limit: int, offset: int) -> list[Located]:
+        """The newest documents of the whole server, with those above them."""
+        query = {"limit": limit, "offset": offset}
+        return await self._get("/documents", list[Located], query)
+
     async def document(self, document: int) -> Document:
         """One document."""
         return await self._get(f"/documents/{document}", Document)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -32,6 +32,7 @@ from tau_browser.stores.store import Change, Progress, StoreError
 # Levels of a tree that are asked for at once: the answer grows with their square.
 _WINDOW = 2000
 _CHUNK = 256 * 1024
+_PAGE = 100  # documents that are looked through at once
 _CHECK_EVERY = 2.0  # seconds between two checks that ask the server
 _SHARE = 20  # and no check before so many times as long as the last one took
 _WAITING = Progress(0, 0)
@@ -110,7 +111,7 @@ class JmftsSession:
         """Read it: what is kept, if it still holds, else from the server."""
         self._added = []
         if (kept := self._cache.find(self._document)) is not None:
-            added = yield from thread.wait(self._changes(kept[0]), _WAITING)
+            added = yield from thread.wait(self._since(kept[0]), _WAITING)
             if added is not None:
                 yield from self._load_kept(*kept, added)
                 return
@@ -198,6 +199,7 @@ class JmftsSession:
         self._reading = reading = Reading(
             count=len(lines) + 1,
             newest=fetched.newest.id,
+            newest_created=fetched.newest.created_at or "",
             newest_updated=fetched.newest.updated_at,
             root_updated=fetched.root.updated_at,
             incomplete=[line.document for line in lines if line.incomplete],
@@ -242,17 +244,42 @@ class JmftsSession:
             return
         self._reading, self._log = reading, _Log(file, size)
 
-    def _append(self, added: Iterable[Document]) -> None:
+    def _append(self, added: Sequence[Document]) -> None:
         """Read on: documents that are new, and entries that were finished since."""
         assert self._reading is not None
         lines = {each.id: line_of(each, self._document) for each in added}
         tail = b"".join(lines[number].data + b"\n" for number in sorted(lines))
         self._log = replace(self._log, tail=self._log.tail + tail)
         self._decoder.feed(tail)
-        updated = {each.id: each.updated_at for each in added}
-        self._reading = _grown(self._reading, lines, updated)
+        self._reading = _grown(self._reading, lines, added)
 
     # Whether it still holds
+
+    async def _since(self, reading: Reading) -> list[Document] | None:
+        """The changes since it was kept, which may be long ago: entries that went and others that
+        came, elsewhere in it and as many, are no mere additions. Raises JmftsError."""
+        added, newer = await asyncio.gather(self._changes(reading), self._newer(reading))
+        if added is None or newer is None or newer > reading.count:  # looking at so many costs more
+            return None
+        new = {each.id for each in added if each.id > reading.newest}
+        if newer == 1 + len(new):
+            return added
+        for at in range(0, newer, _PAGE):
+            page = await self._client.newest(min(_PAGE, newer - at), at)
+            later = (each for each in page if each.id > reading.newest and each.id not in new)
+            if any(self._document in each.path for each in later):
+                return None
+        return added
+
+    async def _newer(self, reading: Reading) -> int | None:
+        """How many documents of the whole server are no older than the newest here; None if the
+        server cannot tell."""
+        try:
+            return await self._client.written_since(reading.newest_created)
+        except JmftsError as error:
+            if error.status:
+                return None
+            raise
 
     async def _changes(self, reading: Reading) -> list[Document] | None:
         """What was added or finished since; None where anything else happened, so that what was
@@ -310,22 +337,29 @@ class JmftsSession:
         return session_of(replace(log, diagnostics=[*findings, *log.diagnostics]), source)
 
 
-def _grown(
-    reading: Reading, lines: Mapping[int, Line], updated: Mapping[int, str | None]
-) -> Reading:
-    """How a conversation stands once these lines were read on."""
+def _grown(reading: Reading, lines: Mapping[int, Line], added: Sequence[Document]) -> Reading:
+    """How a conversation stands once these lines, of these documents, were read on."""
     new = [lines[number] for number in sorted(lines) if number > reading.newest]
     flaw = disorder([Line(reading.newest, b"", reading.last_seq, False), *new])
-    newest = max(reading.newest, *lines)
     open_now = {number for number, line in lines.items() if line.incomplete}
+    last = max(added, key=lambda document: document.id, default=None)
+    if last is not None and last.id >= reading.newest:
+        reading = _up_to(last, reading)
     return msgspec.structs.replace(
         reading,
         count=reading.count + len(new),
-        newest=newest,
-        newest_updated=updated.get(newest, reading.newest_updated),
         incomplete=sorted(open_now | (set(reading.incomplete) - lines.keys())),
         last_seq=_highest(new) or reading.last_seq,
         flaws=[*reading.flaws, *([flaw] if flaw else [])],
+    )
+
+
+def _up_to(newest: Document, reading: Reading) -> Reading:
+    return msgspec.structs.replace(
+        reading,
+        newest=newest.id,
+        newest_created=newest.created_at or "",
+        newest_updated=newest.updated_at,
     )
 
 
