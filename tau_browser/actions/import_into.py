@@ -9,7 +9,7 @@ from tau_browser.actions.reading import file_state, read_file
 from tau_browser.actions.writer import Writer
 from tau_browser.actions.writers import writer_beside, writer_into
 from tau_browser.stores.adapters import JMFTS
-from tau_browser.stores.store import Capability, Listed, Store
+from tau_browser.stores.store import Capability, Listed, Store, why_not
 from tau_browser.stores.targets import Target
 
 
@@ -21,7 +21,7 @@ def plan_into(
     Raises Refused where the store takes none, StoreError.
     """
     if Capability.IMPORT not in store.capabilities:
-        raise Refused(f"import: {store.title} is read only")
+        raise Refused(why_not(store, Capability.IMPORT))
     assert source.path is not None
     if store.name == JMFTS:
         from tau_browser.actions import server_import, server_writer  # which speak HTTP

@@ -21,7 +21,7 @@ from tau_browser.cli.output import Failure, Printer, print_json
 from tau_browser.cli.show import entry_named
 from tau_browser.model.resume import resume_command
 from tau_browser.model.session import Session
-from tau_browser.stores.store import Capability
+from tau_browser.stores.store import Capability, why_not
 
 REFUSED = 2
 
@@ -39,7 +39,7 @@ def subject(args: argparse.Namespace, needed: Capability) -> tuple[Reading, Writ
     target = places.session(args)
     assert target.path is not None
     if needed not in target.store.capabilities:
-        raise Failure(f"{needed.value}: {target.store.title} is read only")
+        raise Failure(why_not(target.store, needed))
     writer = writer_beside(target.store, target.path)
     return writer.read(target.path, journal()), writer
 

@@ -140,6 +140,15 @@ class Store(Protocol):
         ...
 
 
+def why_not(store: Store, needed: Capability) -> str:
+    """Why a store does not do what it is asked for, in a sentence."""
+    where = f"{needed.value}: {store.title} (store {store.name})"
+    if not store.capabilities:
+        return f"{where} is read only"
+    can = ", ".join(sorted(each.value for each in store.capabilities))
+    return f"{where} cannot be changed so; it can: {can}"
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """A folder in which a program usually keeps its sessions, and what says so."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tau_browser.model.resume import resume_command
 from tau_browser.model.text import safe_line
 from tau_browser.stores.adapters import TAU
-from tau_browser.stores.store import Capability, StoreError
+from tau_browser.stores.store import Capability, StoreError, why_not
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -256,11 +256,13 @@ class Surgery(_Base):
 
     def _can(self, needed: Capability) -> bool:
         """Whether the store can do what is needed; else says why not."""
-        can = needed in self.app.target.store.capabilities
-        if not can:
-            reason = "the demo is read only" if self.app.target.is_demo else "its store cannot"
-            self._tell(f"{needed.value}: {reason}")
-        return can
+        store = self.app.target.store
+        if needed in store.capabilities:
+            return True
+        is_demo = self.app.target.is_demo
+        reason = f"{needed.value}: the demo is read only" if is_demo else why_not(store, needed)
+        self._tell(safe_line(reason))
+        return False
 
     def _journal(self) -> Journal:
         from tau_browser import config

@@ -37,7 +37,8 @@ class Sample:
     make: writes the store and tells its sessions, {session id: entries in it} · follows: the id of
     the session that `grow` adds an entry to · damage: harms the store, and tells a word that must
     stand in what is said of it · missing: the path of a session that is not there · env: names the
-    folder as its program's own place, {variable: value}, or {} where no variable does that.
+    folder as its program's own place, {variable: value}, or {} where no variable does that ·
+    prunable: an entry of the session that `grow` adds to, at which nothing else hangs.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Sample:
     damage: Callable[[Path], str]
     missing: str
     env: Callable[[Path], dict[str, str]] = lambda _: {}
+    prunable: str = ""
 
 
 def append(path: Path, record: dict[str, Any]) -> None:
@@ -108,10 +110,11 @@ def _make_claude(folder: Path) -> dict[str, int]:
         claude("user", "s1", None, "look", **agent),
         claude("assistant", "s2", "s1", "hm", **agent),
     ]
-    write_lines(folder / "-proj" / "c1.jsonl", [claude("user", "a", None, "words"), call, result])
+    talk = [claude("user", "a", None, "words"), call, result, claude("assistant", "d", "c", "so")]
+    write_lines(folder / "-proj" / "c1.jsonl", talk)
     write_lines(folder / "-proj" / "c1" / "subagents" / "agent-g1.jsonl", side)
     write_lines(folder / "-proj" / "c2.jsonl", [claude("user", "z", None, "others")])
-    return {"c1": 5, "c2": 1}
+    return {"c1": 6, "c2": 1}
 
 
 def _make_codex(folder: Path) -> dict[str, int]:
@@ -153,6 +156,7 @@ SAMPLES = [
         grow=lambda folder: append(folder / "--proj--" / "t1.jsonl", message("new", "m1", "more")),
         damage=_damage_tau,
         missing="--proj--/none.jsonl",
+        prunable="m1",
     ),
     Sample(
         name="aethergraph",
@@ -173,15 +177,17 @@ SAMPLES = [
         damage=lambda folder: _add(folder / "--proj--" / "p2.jsonl", _NO_LINE),
         missing="--proj--/none.jsonl",
         env=lambda folder: {"PI_CODING_AGENT_SESSION_DIR": str(folder)},
+        prunable="b",
     ),
     Sample(
         name="claude-code",
         adapter=ClaudeCodeStore,
         make=_make_claude,
         follows="c1",
-        grow=lambda folder: append(folder / "-proj" / "c1.jsonl", claude("user", "n", "c", "more")),
+        grow=lambda folder: append(folder / "-proj" / "c1.jsonl", claude("user", "n", "d", "more")),
         damage=lambda folder: _add(folder / "-proj" / "c2.jsonl", _NO_LINE),
         missing="-proj/none.jsonl",
+        prunable="d",
     ),
     Sample(
         name="codex",

@@ -5,67 +5,18 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from tau_browser.stores.adapters import adapter, names, recognising
-from tau_browser.stores.store import (
-    Capability,
-    Change,
-    Listed,
-    OpenSession,
-    Store,
-    StoreError,
-    Unreadable,
-)
-from tests.stores.samples import SAMPLES, Sample
-
-
-class Made(NamedTuple):
-    """A sample on the disk."""
-
-    sample: Sample
-    folder: Path
-    sessions: dict[str, int]
-    store: Store
+from tau_browser.stores.store import Capability, Change, Listed, StoreError, Unreadable
+from tests.stores.contract import Made, entries, listed, make, opened, state_of
+from tests.stores.samples import SAMPLES
 
 
 @pytest.fixture(params=SAMPLES, ids=lambda sample: sample.name)
 def made(request: pytest.FixtureRequest, tmp_path: Path) -> Made:
-    sample: Sample = request.param
-    folder = tmp_path / "store"
-    folder.mkdir()
-    sessions = sample.make(folder)
-    return Made(sample, folder, sessions, sample.adapter([str(folder)], tmp_path / "cache"))
-
-
-def listed(store: Store) -> dict[str, Listed]:
-    """The sessions of a store by their ids."""
-    found = {}
-    for item in store.scan():
-        assert isinstance(item, Listed), item
-        found[store.identify(item)] = item
-    return found
-
-
-def opened(made: Made, session_id: str) -> OpenSession:
-    return made.store.open(listed(made.store)[session_id].path)
-
-
-def entries(session_or_opened: OpenSession) -> list[str]:
-    """The ids of the entries, read to the end."""
-    *_, last = session_or_opened.load()
-    assert last.session is not None and last.done == last.total
-    return [last.session.entry_id(place) for place in range(len(last.session))]
-
-
-def state_of(folder: Path) -> dict[str, tuple[int, bytes]]:
-    """Bytes and time of every file."""
-    return {
-        str(path): (path.stat().st_mtime_ns, path.read_bytes() if path.is_file() else b"")
-        for path in sorted(folder.rglob("*"))
-    }
+    return make(request.param, tmp_path)
 
 
 def test_is_registered(made: Made) -> None:
