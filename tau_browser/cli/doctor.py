@@ -1,7 +1,8 @@
 """`tau-browse doctor`: what is set up, and what is wrong with it. Reads, never mends.
 
-JSON: {"version", "python", "packages", "home", "store", "server", "roots", "stores", "folders",
-"settings", "prices", "catalog", "terminal", "problems"}; "server" is null where none is used.
+JSON: {"version", "python", "packages", "home", "store", "server", "unused_server", "roots",
+"stores", "folders", "settings", "prices", "catalog", "terminal", "problems"}; "server" is null
+where none is used, "unused_server" where none is set up besides: it is named, and not asked.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any, TypeVar
 
 from tau_browser import __version__, config
@@ -77,7 +79,8 @@ def report_on(args: argparse.Namespace) -> dict[str, Any]:
         "home": {"path": str(home.path), "origin": home.origin} if home else None,
         "store": store,
         "server": server,
-        "roots": [_root(root, problems) for root in roots],
+        "unused_server": None if store == JMFTS else _unused_server(),
+        "roots": _roots(roots, problems),
         "stores": [_store(name, problems) for name in names() if name not in (TAU, JMFTS)],
         "folders": {name: str(path) for name, path in folders.items()},
         "settings": _settings(settings),
@@ -88,40 +91,69 @@ def report_on(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _root(root: config.Root, problems: list[str]) -> dict[str, Any]:
-    found = list(store_over([str(root.path)], None).scan())
-    sessions = sum(isinstance(item, Listed) for item in found)
-    unlisted = [item for item in found if not isinstance(item, Listed)]
-    problems += [f"{item.path}: {item.reason}" for item in unlisted if item.path == str(root.path)]
+def _roots(roots: list[config.Root], problems: list[str]) -> list[dict[str, Any]]:
+    """What there is of τ's sessions in each folder."""
+    found = list(store_over([str(root.path) for root in roots], config.cache_folder()).scan())
+    reports = []
+    for root in roots:
+        own = [item for item in found if Path(item.path).is_relative_to(root.path)]
+        unlisted = [item for item in own if isinstance(item, Unreadable)]
+        reports.append(
+            {
+                "path": str(root.path),
+                "origin": root.origin,
+                "exists": os.path.isdir(root.path),
+                **_soundness(own),
+                "unreadable": len(unlisted),
+            }
+        )
+        wrong = (f"{each.path}: {each.reason}" for each in unlisted if Path(each.path) == root.path)
+        problems += [problem for problem in wrong if problem not in problems]
+    return reports
+
+
+def _soundness(found: Sequence[Listed | Unreadable]) -> dict[str, int]:
+    """How many sessions there are, how many of them are damaged as far as lists know, and how many
+    nobody has looked into yet: this takes no time for that."""
+    summaries = [item.summary for item in found if isinstance(item, Listed)]
+    known = [summary for summary in summaries if summary is not None]
     return {
-        "path": str(root.path),
-        "origin": root.origin,
-        "exists": os.path.isdir(root.path),
-        "sessions": sessions,
-        "unreadable": len(unlisted),
+        "sessions": len(summaries),
+        "damaged": sum(bool(summary.unreadable or summary.damage) for summary in known),
+        "not_read": len(summaries) - len(known),
     }
 
 
 def _store(name: str, problems: list[str]) -> dict[str, Any]:
     """What there is of another program's sessions in its usual places."""
-    report: dict[str, Any] = {"name": name, "places": [], "sessions": 0, "unreadable": []}
+    report: dict[str, Any] = {"name": name, "places": [], **_soundness([]), "unreadable": []}
     try:
         kind = adapter(name)
         places = kind.places(os.environ)
-        roots = [place.path for place in places if os.path.exists(place.path)]
         report["places"] = [
-            {"path": place.path, "origin": place.origin, "exists": place.path in roots}
+            {"path": place.path, "origin": place.origin, "exists": os.path.exists(place.path)}
             for place in places
         ]
-        found = list(kind(roots, None).scan()) if roots else []
+        is_there = any(place["exists"] for place in report["places"])
+        roots = [place.path for place in places]
+        found = list(kind(roots, config.cache_folder()).scan()) if is_there else []
     except (StoreError, OSError) as error:
         problems.append(str(error))
         return report
-    report["sessions"] = sum(isinstance(item, Listed) for item in found)
+    report |= _soundness(found)
     report["unreadable"] = [
         {"path": item.path, "reason": item.reason} for item in found if isinstance(item, Unreadable)
     ]
     return report
+
+
+def _unused_server() -> dict[str, str] | None:
+    """A JMFTS server that is set up, while τ's sessions are looked for in files."""
+    try:
+        to = config.connection(os.environ)
+    except config.ConfigError:
+        return None
+    return {"url": to.url, "url_origin": to.url_origin}
 
 
 def _server(args: argparse.Namespace, told: Callable[..., Any]) -> dict[str, Any]:
@@ -186,6 +218,9 @@ def _print(report: dict[str, Any], printer: Printer) -> None:
     rows += _server_rows(report["server"]) if report["server"] else []
     rows += [("sessions in", _root_line(root)) for root in report["roots"]]
     rows += [row for store in report["stores"] for row in _store_rows(store)]
+    if unused := report["unused_server"]:
+        where = f"{unused['url']} (from {unused['url_origin']})"
+        rows.append((f"--store {JMFTS}", f"{where}: not asked; `doctor --store {JMFTS}` does"))
     rows += [(f"{name} folder", path) for name, path in report["folders"].items()]
     settings = report["settings"]
     if settings is None:
@@ -215,7 +250,7 @@ def _store_rows(store: dict[str, Any]) -> list[tuple[str, str]]:
     if not there:
         return []
     where = ", ".join(f"{place['path']} ({place['origin']})" for place in there)
-    rows = [(f"--store {store['name']}", f"{where}: {counted(store['sessions'], 'session')}")]
+    rows = [(f"--store {store['name']}", f"{where}: {_sessions(store)}")]
     shown = store["unreadable"][:_SHOWN]
     rows += [("  unreadable", f"{item['path']}: {item['reason']}") for item in shown]
     if more := len(store["unreadable"]) - len(shown):
@@ -245,6 +280,13 @@ def _server_rows(server: dict[str, Any]) -> list[tuple[str, str]]:
 def _root_line(root: dict[str, Any]) -> str:
     if not root["exists"]:
         return f"{root['path']} ({root['origin']}): no such folder"
-    sessions = counted(root["sessions"], "session")
     unreadable = f", {root['unreadable']:,} unreadable" if root["unreadable"] else ""
-    return f"{root['path']} ({root['origin']}): {sessions}{unreadable}"
+    return f"{root['path']} ({root['origin']}): {_sessions(root)}{unreadable}"
+
+
+def _sessions(report: dict[str, Any]) -> str:
+    """How many sessions there are, and how sound they are."""
+    words = {"damaged": "damaged", "not_read": "not read yet"}
+    parts = [f"{report[name]:,} {word}" for name, word in words.items() if report[name]]
+    sessions: str = counted(report["sessions"], "session")
+    return sessions + (f" ({', '.join(parts)})" if parts else "")

@@ -18,7 +18,7 @@ import msgspec
 from tau_browser.model.summary import Summary
 from tau_browser.stores.files import Identity
 
-_VERSION = 1
+_VERSION = 2
 
 
 class _Entry(msgspec.Struct, array_like=True):

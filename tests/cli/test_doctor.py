@@ -11,6 +11,7 @@ import pytest
 from tau_browser import __version__, config
 from tests.cli.conftest import Run
 from tests.stores.conftest import write
+from tests.stores.samples import SAMPLES
 
 
 def test_healthy(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,6 +44,50 @@ def test_healthy(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     people = run("doctor")
     assert people.code == 0 and people.out.endswith("no problems\n")
     assert ": 1 session, 1 unreadable" in people.out
+
+
+def test_every_store_is_named_with_its_sessions_and_what_is_wrong(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All that lies on this machine, as lists know it: nothing is read for it."""
+    folders = {
+        "tau": home / ".tau" / "sessions",
+        "pi": home / ".pi" / "agent" / "sessions",
+        "claude-code": home / ".claude" / "projects",
+        "codex": home / ".codex" / "sessions",
+        "aethergraph": home / "events",
+        "agmem": home / "work" / "repo",
+    }
+    assert {sample.name for sample in SAMPLES} == folders.keys()
+    for sample in SAMPLES:
+        folders[sample.name].mkdir(parents=True)
+        sample.make(folders[sample.name])
+        sample.damage(folders[sample.name])
+    (folders["pi"] / "old.jsonl.gz").write_bytes(b"")
+    monkeypatch.setenv("AETHERGRAPH_WORKSPACE", str(folders["aethergraph"]))
+    monkeypatch.setenv("JMFTS_API_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("JMFTS_API_TOKEN", "secret-of-mine")
+    monkeypatch.chdir(folders["agmem"] / "two")  # the one that is damaged
+
+    def counts(report: Any) -> dict[str, list[int]]:
+        found = {store["name"]: store for store in report["stores"]} | {"tau": report["roots"][0]}
+        fields = ("sessions", "damaged", "not_read")
+        return {name: [each[field] for field in fields] for name, each in found.items()}
+
+    first = run("doctor", "--json").json
+    assert counts(first) == {name: [2, 0, 2] for name in folders} | {"agmem": [1, 0, 1]}
+    for name in folders:
+        run("ls", "--store", name)
+    report = run("doctor", "--json").json
+    assert counts(report) == {name: [2, 1, 0] for name in folders} | {"agmem": [1, 1, 0]}
+    (left,) = next(store["unreadable"] for store in report["stores"] if store["name"] == "pi")
+    assert left["path"].endswith("old.jsonl.gz") and "gzip" in left["reason"]
+    assert report["unused_server"]["url_origin"] == "$JMFTS_API_URL"
+    people = run("doctor").out
+    for name in folders.keys() - {"tau"}:
+        assert f"--store {name}" in people and str(folders[name]) in people
+    assert "2 sessions (1 damaged)" in people and "secret-of-mine" not in people
+    assert "http://127.0.0.1:1 (from $JMFTS_API_URL): not asked" in people
 
 
 def break_tau_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tau_browser.stores.store import Adapter, OpenSession, Store
 from tests.conftest import DATA
 
 _NAME = "notes_store-1.0"
@@ -83,3 +84,15 @@ def test_doctor_names_it(python: Path, notes: Path, tmp_path: Path) -> None:
     report = run(python, tmp_path, "doctor", NOTES_HOME=str(notes))
     (found,) = (store for store in report["stores"] if store["name"] == "notes")
     assert found["sessions"] == 1 and found["places"][0]["exists"]
+
+
+def test_the_example_has_all_that_the_protocols_ask_for(notes: Path, tmp_path: Path) -> None:
+    given: dict[str, Any] = {}
+    exec(_FILES["notes_store.py"], given)
+    kind = given["NotesStore"]
+    store = kind([str(notes)], tmp_path)
+    opened = store.open(str(notes / "monday.notes"))
+    for protocol, made in ((Adapter, kind), (Store, store), (OpenSession, opened)):
+        members = protocol.__annotations__.keys() | vars(protocol).keys()
+        lacks = [name for name in members if name[0] != "_" and not hasattr(made, name)]
+        assert not lacks, protocol.__name__

@@ -42,7 +42,6 @@ class AethergraphStore:
     name = "aethergraph"
     refresh_every = 5.0
     capabilities: frozenset[Capability] = frozenset()  # it is another program's memory
-    refresh_every = 5.0
 
     def __init__(self, roots: Sequence[str], cache_folder: Path | None = None) -> None:
         self.roots = [os.path.abspath(root) for root in roots]

@@ -49,6 +49,7 @@ class NotesStore:
 
     name = "notes"
     capabilities = frozenset()  # it is read, and never written
+    refresh_every = 5.0
 
     def __init__(self, roots, cache_folder=None):
         self.roots = list(roots)
