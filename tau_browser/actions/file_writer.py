@@ -18,7 +18,9 @@ from typing import Any
 
 from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Plan, Read, Refused, Verb, Way
+from tau_browser.actions.progress import Tell, silent
 from tau_browser.actions.reading import Reading, bytes_of, is_at, read_file, state_of
+from tau_browser.actions.writer import OPEN_ELSEWHERE
 from tau_browser.model.payload import Record
 from tau_browser.model.session import Session
 from tau_browser.stores.files import FileSource, words_of
@@ -56,12 +58,15 @@ class FileWriter:
         below = [dashed_name(header["cwd"])] if self._dashed else []
         return os.path.join(self._folder, *below, name)
 
-    def remarks(self, result: Session) -> list[str]:
-        """What of a new session is not written: nothing."""
-        return []
+    def remarks(self, way: Way, result: Session) -> list[str]:
+        """What to know before a session like this is written in this way."""
+        if way is Way.NEW:
+            return []
+        return [OPEN_ELSEWHERE]
 
-    def apply(self, plan: Plan, journal: Journal) -> Change:
-        """Carry out a plan. Raises Refused where it does not hold any more, StoreError."""
+    def apply(self, plan: Plan, journal: Journal, tell: Tell = silent) -> Change:
+        """Carry out a plan, which takes too little time to tell of or to stop it. Raises Refused
+        where it does not hold any more, StoreError."""
         plan.require_sound()
         change = Change(self.store, plan.verb.value, plan.target, plan.about, {})
         with _told(plan.target), journal.lock():
@@ -89,7 +94,7 @@ class FileWriter:
             return "what it replaced is no longer in the trash"
         return ""
 
-    def undo(self, change: Change, journal: Journal) -> Change:
+    def undo(self, change: Change, journal: Journal, tell: Tell = silent) -> Change:
         """Take a change back: the bytes, the time and the mode of the file are as they were.
 
         Raises Refused where what stands there is not what the change left, StoreError.

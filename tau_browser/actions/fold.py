@@ -73,7 +73,7 @@ def plan_fold(reading: Reading, first_kept: int, writer: Writer, *, pairs: bool 
         refusals=tuple(refusals),
         remarks=(
             f"{counted(len(hidden), 'entry')} leave the model's context; none leaves the session",
-            "close τ where it has this session open: it does not read it again",
+            *writer.remarks(Way.APPEND, result),
         ),
     )
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from tau_browser.actions.file_writer import sync
 from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Plan, Refusal, Refused, Verb
+from tau_browser.actions.progress import Tell, silent
 from tau_browser.stores.files import words_of
 from tau_browser.stores.store import StoreError
 
@@ -50,7 +51,7 @@ class FolderWriter:
 
     store = "aethergraph"
 
-    def apply(self, plan: Plan, journal: Journal) -> Change:
+    def apply(self, plan: Plan, journal: Journal, tell: Tell = silent) -> Change:
         """Make the folder. Raises Refused where something is there by now, StoreError."""
         plan.require_sound()
         assert isinstance(plan.content, Folder)
@@ -77,7 +78,7 @@ class FolderWriter:
         except OSError as error:
             return f"{error.filename or change.path}: {words_of(error)}"
 
-    def undo(self, change: Change, journal: Journal) -> Change:
+    def undo(self, change: Change, journal: Journal, tell: Tell = silent) -> Change:
         """Take a change back. Raises Refused where that is no longer possible, StoreError."""
         before, after = change.memo.get("before"), change.memo.get("after")
         about, memo = f"undo: {change.about}", {"before": after, "after": before}

@@ -87,7 +87,7 @@ def plan_fork(reading: Reading, request: ForkRequest, writer: Writer) -> Plan:
         leaving=items(session, gone),
         references=tuple(remains.loose),
         refusals=tuple(refusals),
-        remarks=(*remarks, *notes, *writer.remarks(result)),
+        remarks=(*remarks, *notes, *writer.remarks(Way.NEW, result)),
     )
 
 

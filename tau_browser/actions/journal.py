@@ -78,7 +78,8 @@ class Journal:
             os.close(handle)
 
     def changes(self) -> list[Change]:
-        """All changes, the oldest first. Lines that cannot be read are left out."""
+        """All changes, the oldest first; of lines with the same id, which tell ever more of one
+        change, the last. Lines that cannot be read are left out."""
         try:
             lines = self.path.read_bytes().split(b"\n")
         except FileNotFoundError:
@@ -86,7 +87,7 @@ class Journal:
         except OSError as error:
             raise StoreError(f"{self.path}: {words_of(error)}") from error
         found = (_change_of(line) for line in lines)
-        return [change for change in found if change is not None]
+        return list({change.id: change for change in found if change is not None}.values())
 
     def made(self, path: str, digest: str) -> bool:
         """Whether the bytes with this digest were brought to this path by one of the changes."""

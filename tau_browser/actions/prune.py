@@ -77,14 +77,13 @@ def plan_prune(reading: Reading, request: PruneRequest, writer: Writer) -> Plan:
     gone = session.tree.order[removed[session.tree.order]].tolist()
     if session.leaf != NOWHERE and removed[session.leaf] and result.leaf != NOWHERE:
         remarks.append(f"the leaf goes: τ reopens at {safe_line(result.entry_id(result.leaf))}")
-    if not to_copy:
-        remarks.append("close τ where it has this session open: it does not read it again")
+    way = Way.NEW if to_copy else Way.REPLACE
     return Plan(
         verb=Verb.PRUNE,
         store=writer.store,
         about=f"prune {counted(len(gone), 'entry')} of {safe_line(session.id[:8])} {request.how}",
         read=reading.read,
-        way=Way.NEW if to_copy else Way.REPLACE,
+        way=way,
         target=writer.place_for(header) if header else reading.read.path,
         content=draft,
         result=result,
@@ -94,7 +93,7 @@ def plan_prune(reading: Reading, request: PruneRequest, writer: Writer) -> Plan:
         leaving=items(session, gone),
         references=tuple(remains.loose),
         refusals=(*refusals, *cannot),
-        remarks=(*remarks, *notes, *(writer.remarks(result) if to_copy else ())),
+        remarks=(*remarks, *writer.remarks(way, result), *notes),
     )
 
 

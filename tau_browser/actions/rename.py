@@ -30,5 +30,5 @@ def plan_rename(reading: Reading, name: str, writer: Writer) -> Plan:
         after=measure(result),
         leaf=item(result, result.leaf),
         refusals=(*foreign(session), *reading.busy()),
-        remarks=("close τ where it has this session open: it does not read it again",),
+        remarks=tuple(writer.remarks(Way.APPEND, result)),
     )

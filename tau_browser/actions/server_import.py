@@ -83,4 +83,4 @@ def _remarks(session: Session, writer: ServerWriter) -> list[str]:
     lost = np.flatnonzero(session.columns.flags & (Flag.ORPHAN | Flag.CYCLE)).tolist()
     if lost:
         remarks.append(f"{counted(len(lost), 'entry')} without a parent will hang under the root")
-    return [*remarks, *writer.remarks(session)]
+    return [*remarks, *writer.remarks(Way.NEW, session)]

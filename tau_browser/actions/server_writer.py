@@ -1,37 +1,49 @@
 """How changes are made on a JMFTS server: a conversation is made whole or not at all.
 
-The root of what is being made is no conversation until all is below it; what fails is removed
-again. A document cannot be brought back under its number: what is deleted is in the trash before,
-and undo makes it anew.
+The root of what is being made is no conversation until all is below it; what fails, or is stopped,
+is removed again. The line of the journal is written first: by what it says of what was to be made,
+that is found even where the server's answer never came. A document cannot be brought back under its
+number: what is deleted is in the trash before, and undo makes it anew.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Plan, Read, Refused, Verb, Way
+from tau_browser.actions.progress import Progress, Stopped, Tell, silent
 from tau_browser.actions.reading import Reading
-from tau_browser.actions.references import references_of, with_reference
+from tau_browser.actions.references import references_of
+from tau_browser.actions.server_log import (
+    changed,
+    ids_of,
+    keep,
+    kept_in,
+    parent_id,
+    pieces_of,
+    records_of,
+    referring_to,
+    without_pieces,
+)
+from tau_browser.actions.writer import OPEN_ELSEWHERE
 from tau_browser.model.decoder import Decoder
 from tau_browser.model.payload import Record
-from tau_browser.model.session import Session, session_of
+from tau_browser.model.session import Session
 from tau_browser.model.summary import session_name
 from tau_browser.model.text import counted
 from tau_browser.model.times import parse_time
-from tau_browser.model.tree import NOWHERE
-from tau_browser.stores.files import FileSource, words_of
 from tau_browser.stores.jmfts import storing, thread
+from tau_browser.stores.jmfts.documents import TAU
 from tau_browser.stores.jmfts.errors import JmftsError
 from tau_browser.stores.jmfts.records import FOREIGN
 from tau_browser.stores.jmfts.store import JmftsStore
 from tau_browser.stores.store import Listed, StoreError
 
 _CHANGED = "it changed since it was read: nothing was written; read it again"
-_CHUNK = 1024 * 1024
+_NOT_IN_EFFECT = "it is not in effect: taken back already, or cut off before it was made"
+_WENT_ON = "entries came or went since"
 
 
 class ServerWriter:
@@ -50,7 +62,7 @@ class ServerWriter:
         session = last.session
         assert session is not None  # the last progress carries one
         decoder, digest = Decoder(), hashlib.sha256()
-        for piece in _pieces(session):
+        for piece in pieces_of(session):
             decoder.feed(piece)
             digest.update(piece)
         written = parse_time(opened.written) * 1_000_000
@@ -66,8 +78,16 @@ class ServerWriter:
         """Where a new session will be: the server gives it its number."""
         return f"a new conversation on {self._client.url}"
 
-    def remarks(self, result: Session) -> list[str]:
-        """What to know about a new session like this: what of it is not written."""
+    def remarks(self, way: Way, result: Session) -> list[str]:
+        """What to know before a session like this is written in this way."""
+        if way is Way.REPLACE:
+            return [
+                "undone, what goes comes back under new numbers",
+                "once the server deletes, that goes on to its end: Esc stops it only before",
+                OPEN_ELSEWHERE,
+            ]
+        if way is Way.APPEND:
+            return [OPEN_ELSEWHERE]
         pieces = sum(storing.is_piece(result.record(at)) for at in result.places_of_kind(FOREIGN))
         if not pieces:
             return []
@@ -81,8 +101,8 @@ class ServerWriter:
             if isinstance(listed, Listed) and self._store.identify(listed) == session_id
         ]
 
-    def apply(self, plan: Plan, journal: Journal) -> Change:
-        """Carry out a plan. Raises Refused where it does not hold any more, StoreError."""
+    def apply(self, plan: Plan, journal: Journal, tell: Tell = silent) -> Change:
+        """Carry out a plan. Raises Refused where it does not hold any more, Stopped, StoreError."""
         plan.require_sound()
         assert plan.result is not None
         change = Change(self.store, plan.verb.value, plan.target, plan.about, {})
@@ -90,106 +110,149 @@ class ServerWriter:
             if plan.read is not None and plan.verb is not Verb.IMPORT:
                 self._require_unchanged(plan.read, journal)
             if plan.way is Way.NEW:
-                return self._make(plan.result, change, journal)
+                return self._make(plan.result, change, journal, tell)
             assert plan.read is not None
             source = self.read(plan.read.path, journal).session
             if plan.way is Way.APPEND:
                 return self._append(source, plan.result, int(plan.read.path), change, journal)
-            return self._cut(source, plan, change, journal)
+            return self._cut(source, plan, change, journal, tell)
 
     def obstacle(self, change: Change, journal: Journal) -> str:
         """Why a change cannot be taken back now; "" if it can."""
         memo = change.memo
         if memo.get("url") != self._client.url:
             return f"it was made on another server: {memo.get('url')}"
-        if change.verb == Verb.UNDO:
-            return "what was undone on a server is done again by a new change"
         try:
-            root = int(memo["root"])
-            if self._is_unfinished(root):
+            if self._begun(change) is not None:
                 return ""
-            count = thread.run(self._client.frontier(root)).nodes_total
+            if change.verb == Verb.UNDO:
+                return "what was undone on a server is done again by a new change"
+            if "root" not in memo or ("entry" in memo and not self._added(memo)):
+                return _NOT_IN_EFFECT
+            count = thread.run(self._client.frontier(int(memo["root"]))).nodes_total
+            if "kept" in memo:
+                return self._why_not_back(change, count, journal)
         except JmftsError as error:
             return "what it made is gone" if error.is_missing else str(error)
         except (KeyError, TypeError, ValueError):
             return f"the journal's line {change.id} cannot be read"
-        if count != memo.get("count"):
-            return "entries came or went since"
-        if "kept" in memo and not (journal.trash / memo["kept"]).exists():
-            return "what it deleted is no longer in the trash"
-        return ""
+        return "" if count == memo.get("count") else _WENT_ON
 
-    def undo(self, change: Change, journal: Journal) -> Change:
-        """Take a change back. Raises Refused where that is no longer possible, StoreError."""
-        memo, root = change.memo, int(change.memo["root"])
-        undo = Change(
-            self.store,
-            Verb.UNDO.value,
-            str(root),
-            f"undo: {change.about}",
-            {"url": self._client.url, "root": root},
-            undoes=change.id,
-        )
+    def _why_not_back(self, change: Change, count: int, journal: Journal) -> str:
+        """Why what was deleted cannot be made anew; "" if it can. Where deleting was cut off, all
+        that is there was there before. count: the documents that are there."""
+        memo = change.memo
+        if not (journal.trash / memo["kept"]).exists():
+            return "what it deleted is no longer in the trash"
+        if count == memo.get("count"):
+            return ""
+        now = ids_of(self.read(str(memo["root"]), journal).session)
+        before = ids_of(kept_in(journal, memo["kept"]))
+        if now - before:
+            return _WENT_ON
+        return _NOT_IN_EFFECT if now == before else ""
+
+    def undo(self, change: Change, journal: Journal, tell: Tell = silent) -> Change:
+        """Take a change back. Raises Refused where that is no longer possible, Stopped,
+        StoreError."""
         with journal.lock():
             if why := self.obstacle(change, journal):
                 raise Refused(f"{change.id} cannot be taken back: {why}")
+            memo, begun = change.memo, self._begun(change)
+            path = str(memo["root"] if begun is None else begun)
+            about, url = f"undo: {change.about}", {"url": self._client.url}
+            undo = Change(self.store, Verb.UNDO.value, path, about, url, undoes=change.id)
             if "kept" in memo:
-                return self._restore(change, undo, journal)
-            if "appended" in memo:
-                journal.write(undo)
-                for document in reversed(memo["appended"]):
-                    thread.run(self._client.delete(document))
-                if memo.get("title"):
-                    thread.run(self._client.update(root, {"title": memo["title"]}))
-                return undo
-            if not self._is_unfinished(root):
-                self._keep(self.read(str(root), journal).session, journal)
+                return self._restore(change, undo, journal, tell)
+            if begun is None and not _adds(memo):
+                keep(self.read(path, journal).session, journal)
+            count = len(self._added(memo)) if _adds(memo) else memo["count"]
+            tell(Progress("deleting", 0, count))
             journal.write(undo)
-            thread.run(self._client.delete(root))
+            tell(Progress("deleting", 0, count, final=True))
+            self._remove(change)
             return undo
 
-    def _is_unfinished(self, root: int) -> bool:
-        """Whether a root is that of a conversation which was cut off while it was made."""
-        return thread.run(self._client.document(root)).usetype == storing.UNFINISHED
+    # What a change made
+
+    def _begun(self, change: Change) -> int | None:
+        """The root of the conversation that was cut off while the change made it, if any."""
+        return next(
+            (left.document for left in self._store.unfinished() if left.change == change.id), None
+        )
+
+    def _added(self, memo: Record) -> list[int]:
+        """The documents that a change added to what was there before."""
+        if "entry" not in memo:
+            return [int(document) for document in memo["appended"]]
+        entry = memo["entry"]
+        payload = entry["tau"]
+        there = thread.run(self._client.children(entry["parent"], TAU + payload["type"]))
+        return [
+            each.id
+            for each in there
+            if each.id > entry["after"] and each.structured.get("tau") == payload
+        ]
+
+    def _remove(self, change: Change) -> None:
+        """Remove what a change made."""
+        memo = change.memo
+        if _adds(memo):
+            for document in reversed(self._added(memo)):
+                thread.run(self._client.delete(document))
+            if memo.get("title"):
+                thread.run(self._client.update(int(memo["root"]), {"title": memo["title"]}))
+            return
+        begun = self._begun(change)
+        if (root := memo.get("root") if begun is None else begun) is not None:
+            thread.run(self._client.delete(root))
+
+    def _give_up(self, change: Change, error: BaseException) -> None:
+        """Remove what was made so far, as going on failed or was stopped."""
+        try:
+            self._remove(change)
+        except (StoreError, KeyboardInterrupt) as worse:
+            why = "stopped" if isinstance(error, Stopped) else error
+            raise StoreError(
+                f"{why}; what was made so far is left on the server: "
+                f"`tau-browse undo {change.id}` removes it"
+            ) from worse
 
     # A new conversation
 
-    def _make(self, session: Session, change: Change, journal: Journal) -> Change:
-        header = {**session.header}
-        body = storing.root_of(header, session_name(session), self._store.parent)
-        root = thread.run(self._client.create(body)).id
-        records = _without_pieces(_records(session))
-        memo = {"url": self._client.url, "root": root, "count": len(records) + 1}
-        change = replace(change, path=str(root), memo=memo)
+    def _make(self, session: Session, change: Change, journal: Journal, tell: Tell) -> Change:
+        records = without_pieces(records_of(session))
+        body = storing.root_of(session.header, session_name(session), self._store.parent, change.id)
+        memo = {"url": self._client.url, "count": len(records) + 1}
+        change = replace(change, memo=memo)
+        tell(Progress("writing", 0, len(records)))
+        journal.write(change)
         try:
-            # only now is there a number by which what was begun can be found again
-            journal.write(change)
-            self._fill(root, records, {}, 1)
-            thread.run(self._client.update(root, storing.finished()))
+            root = thread.run(self._client.create(body)).id
+            change = replace(change, path=str(root), memo=memo | {"root": root})
+            journal.write(change)  # by this it is found once it is whole
+            self._fill(root, records, {}, 1, tell)
+            thread.run(self._client.update(root, storing.finished(body)))
         except BaseException as error:
-            self._give_up(root, change, error)
+            self._give_up(change, error)
             raise
         return change
 
-    def _give_up(self, root: int, change: Change, error: BaseException) -> None:
-        """Remove what was made so far."""
-        try:
-            thread.run(self._client.delete(root))
-        except StoreError as worse:
-            raise StoreError(
-                f"{error}; what was made so far is left on the server as document {root}, which "
-                f"nobody takes for a conversation: `tau-browse undo {change.id}` removes it"
-            ) from worse
-
     def _fill(
-        self, root: int, records: list[Record], made: dict[str, int], seq: int
-    ) -> dict[str, int]:
+        self,
+        root: int,
+        records: list[Record],
+        made: dict[str, int],
+        seq: int,
+        tell: Tell = silent,
+    ) -> None:
         """Make documents of records, each below its parent, in their order. made: the numbers of
         entries by the ids they had; those that are there already, and at the end all."""
-        for record in records:
+        for done, record in enumerate(records):
+            tell(Progress("writing", done, len(records)))
             above = record.get("parentId")
             parent = root if above is None else made[above]
-            moved = _referring_to(record, made)
+            moved = referring_to(record, made)
             body = storing.document_of(moved, seq, parent)
             try:
                 number = thread.run(self._client.create(body)).id
@@ -199,35 +262,37 @@ class ServerWriter:
                 ) from error
             seq += record.get("type") != FOREIGN
             made[str(record["id"])] = number
-        return made
 
     # An entry more
 
     def _append(
         self, source: Session, result: Session, root: int, change: Change, journal: Journal
     ) -> Change:
-        known = {source.entry_id(at) for at in range(len(source))}
-        new = [record for record in _records(result) if record["id"] not in known]
-        before = thread.run(self._client.document(root)).title
-        names = [record for record in new if record["type"] == "session_info"]
-        seq = self._last_seq(source) + 1
-        made = {name: int(name) for name in known}
-        numbers = self._fill(root, new, made, seq)
-        appended = [numbers[record["id"]] for record in new]
+        """Add the one entry that a result has and its source has not."""
+        known = ids_of(source)
+        (new,) = (record for record in records_of(result) if record["id"] not in known)
+        name = new["name"] if new["type"] == "session_info" else None
+        above = new["parentId"]
         memo = {
             "url": self._client.url,
             "root": root,
-            "appended": appended,
-            "count": len(source) + 1 + len(new),
-            "title": before if names else None,
+            "entry": {
+                "parent": root if above is None else int(above),
+                "after": max(map(int, known), default=root),
+                "tau": storing.payload_of(new),
+            },
+            "count": len(source) + 2,
+            "title": None if name is None else thread.run(self._client.document(root)).title,
         }
         change = replace(change, path=str(root), memo=memo)
+        seq = self._last_seq(source) + 1
+        journal.write(change)
         try:
-            journal.write(change)
-            if names:
-                thread.run(self._client.update(root, {"title": names[-1]["name"]}))
-        except BaseException:
-            thread.run(self._client.delete(appended[0]))
+            self._fill(root, [new], {name: int(name) for name in known}, seq)
+            if name is not None:
+                thread.run(self._client.update(root, {"title": name}))
+        except BaseException as error:
+            self._give_up(change, error)
             raise
         return change
 
@@ -242,45 +307,77 @@ class ServerWriter:
 
     # Entries fewer
 
-    def _cut(self, source: Session, plan: Plan, change: Change, journal: Journal) -> Change:
-        """Delete subtrees in place; what referred to them is changed before."""
+    def _cut(
+        self, source: Session, plan: Plan, change: Change, journal: Journal, tell: Tell
+    ) -> Change:
+        """Delete subtrees in place, and change what referred to them."""
         assert plan.result is not None and plan.read is not None
         root = int(plan.read.path)
         gone = {item.id for item in plan.leaving}
         tops = [
             int(source.entry_id(at))
             for at in range(len(source))
-            if source.entry_id(at) in gone and _parent_id(source, at) not in gone
+            if source.entry_id(at) in gone and parent_id(source, at) not in gone
         ]
         memo = {
             "url": self._client.url,
             "root": root,
-            "kept": self._keep(source, journal),
+            "kept": keep(source, journal),
             "removed": sorted(gone, key=int),
             "count": len(source) + 1 - len(gone),
         }
         change = replace(change, path=str(root), memo=memo)
+        tell(Progress("deleting", 0, len(gone)))
         journal.write(change)
-        for record in _changed(source, plan.result):
-            self._rewrite(int(record["id"]), record)
-        for top in tops:
-            thread.run(self._client.delete(top))
+        tell(Progress("deleting", 0, len(gone), final=True))
+        try:
+            for top in tops:
+                thread.run(self._client.delete(top))
+            for record in changed(source, plan.result):
+                self._rewrite(int(record["id"]), record)
+        except StoreError as error:
+            raise StoreError(
+                f"{error}; some of it may be gone: `tau-browse undo {change.id}` brings it back"
+            ) from error
         return change
 
-    def _restore(self, change: Change, undo: Change, journal: Journal) -> Change:
-        """Make anew what was deleted, under new numbers; what referred to it does so again."""
+    def _restore(self, change: Change, undo: Change, journal: Journal, tell: Tell) -> Change:
+        """Make anew what was deleted, under new numbers; what referred to it does so again.
+
+        It is made below a root that is no conversation, and moved to where it was once it is whole.
+        """
         root, removed = int(change.memo["root"]), set(change.memo["removed"])
-        kept = _log_in(str(journal.trash / change.memo["kept"]))
+        kept = kept_in(journal, change.memo["kept"])
         now = self.read(str(root), journal).session
+        made = {name: int(name) for name in ids_of(now)}
+        gone = removed - made.keys()
+        back = without_pieces(each for each in records_of(kept) if each["id"] in gone)
+        coming = {record["id"] for record in back}
+        above = {record["id"]: record["parentId"] for record in back}
+        tops = [name for name in above if above[name] not in coming]
+        undo = replace(undo, memo=undo.memo | {"count": len(back) + 1})
+        tell(Progress("writing", 0, len(back)))
         journal.write(undo)
-        here = {now.entry_id(at): int(now.entry_id(at)) for at in range(len(now))}
-        back = _without_pieces(each for each in _records(kept) if each["id"] in removed)
-        made = self._fill(root, back, here, self._last_seq(now) + 1)
+        body = storing.root_of(kept.header, "", self._store.parent, undo.id)
+        try:
+            aside = thread.run(self._client.create(body)).id
+            apart = [
+                each | {"parentId": None if each["id"] in tops else each["parentId"]}
+                for each in back
+            ]
+            self._fill(aside, apart, made, self._last_seq(now) + 1, tell)
+        except BaseException as error:
+            self._give_up(undo, error)
+            raise
+        for name in tops:
+            parent = root if above[name] is None else made[above[name]]
+            thread.run(self._client.update(made[name], {"parent_id": parent}))
         for at in range(len(kept)):
             record = kept.record(at)
             targets = set(references_of(record).values())
-            if record["id"] not in removed and targets & removed:
-                self._rewrite(int(record["id"]), _referring_to(record, made))
+            if record["id"] not in coming and targets & removed:
+                self._rewrite(int(record["id"]), referring_to(record, made))
+        thread.run(self._client.delete(aside))
         return undo
 
     def _rewrite(self, document: int, record: Record) -> None:
@@ -299,77 +396,7 @@ class ServerWriter:
         if (now.size, now.digest) != (read.size, read.digest):
             raise Refused(f"conversation {read.path}: {_CHANGED}")
 
-    def _keep(self, session: Session, journal: Journal) -> str:
-        """Put the log of a session into the trash; returns its digest."""
-        digest = hashlib.sha256()
-        for piece in _pieces(session):
-            digest.update(piece)
-        name = digest.hexdigest()
-        try:
-            with open(journal.trash / name, "wb", opener=_private) as file:
-                file.writelines(_pieces(session))
-        except OSError as error:
-            raise StoreError(f"{journal.trash}: {words_of(error)}: nothing was changed") from error
-        return name
 
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
-
-
-def _records(session: Session) -> Iterator[Record]:
-    """The entries of a session, each with its parent as the tree has it."""
-    for at in range(len(session)):
-        yield session.record(at) | {"parentId": _parent_id(session, at)}
-
-
-def _without_pieces(records: Iterable[Record]) -> list[Record]:
-    """Records that are stored anew: what was made of them for search is made anew, too. What hangs
-    below such a piece hangs below the entry that it was cut from."""
-    above: dict[str, str | None] = {}
-    found = []
-    for record in records:
-        parent = record["parentId"]
-        record |= {"parentId": above.get(parent, parent)}
-        if storing.is_piece(record):
-            above[record["id"]] = record["parentId"]
-        else:
-            found.append(record)
-    return found
-
-
-def _parent_id(session: Session, place: int) -> str | None:
-    parent = int(session.tree.parent[place])
-    return None if parent == NOWHERE else session.entry_id(parent)
-
-
-def _changed(source: Session, result: Session) -> Iterator[Record]:
-    """The entries of a result that are not as they were."""
-    for at in range(len(result)):
-        record = result.record(at)
-        (place,) = source.find(str(record["id"]))
-        if source.record(place) != record:
-            yield record
-
-
-def _referring_to(record: Record, made: Mapping[str, int]) -> Record:
-    """A record whose references name documents; what names nothing that was made stays."""
-    for field, target in references_of(record).items():
-        if target in made:
-            record = with_reference(record, field, str(made[target]))
-    return record
-
-
-def _log_in(path: str) -> Session:
-    source = FileSource(path)
-    decoder = Decoder()
-    at = 0
-    while data := source.read(at, at + _CHUNK):
-        decoder.feed(data)
-        at += len(data)
-    return session_of(decoder.log(), source)
-
-
-def _pieces(session: Session) -> Iterator[bytes]:
-    for at in range(0, session.size, _CHUNK):
-        yield session.source.read(at, min(at + _CHUNK, session.size))
+def _adds(memo: Record) -> bool:
+    """Whether a change added to a conversation that was there before."""
+    return "entry" in memo or "appended" in memo

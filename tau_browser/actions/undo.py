@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Refused, Verb
+from tau_browser.actions.progress import Tell, silent
 from tau_browser.actions.writer import Hand
 
 Writers = Mapping[str, Hand]
@@ -46,11 +47,11 @@ def change_named(journal: Journal, name: str) -> Change:
     return found[0]
 
 
-def take_back(change: Change, journal: Journal, writers: Writers) -> Change:
-    """Take a change back. Raises Refused, with the reason; StoreError."""
+def take_back(change: Change, journal: Journal, writers: Writers, tell: Tell = silent) -> Change:
+    """Take a change back. Raises Refused, with the reason; Stopped, StoreError."""
     if why := _obstacle(change, journal, writers):
         raise Refused(f"{change.id} cannot be taken back: {why}")
-    return writers[change.store].undo(change, journal)
+    return writers[change.store].undo(change, journal, tell)
 
 
 def _obstacle(change: Change, journal: Journal, writers: Writers) -> str:

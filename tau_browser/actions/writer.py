@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Protocol
 
 from tau_browser.actions.journal import Change, Journal
-from tau_browser.actions.plan import Plan
+from tau_browser.actions.plan import Plan, Way
+from tau_browser.actions.progress import Tell, silent
 from tau_browser.actions.reading import Reading
 from tau_browser.model.payload import Record
 from tau_browser.model.session import Session
+
+OPEN_ELSEWHERE = "close τ where it has this session open: it does not read it again"
+"""What to know before a session is changed where it lies."""
 
 
 class Hand(Protocol):
@@ -17,16 +21,17 @@ class Hand(Protocol):
 
     store: str
 
-    def apply(self, plan: Plan, journal: Journal) -> Change:
-        """Carry out a plan. Raises Refused where it does not hold any more, StoreError."""
+    def apply(self, plan: Plan, journal: Journal, tell: Tell = silent) -> Change:
+        """Carry out a plan. Raises Refused where it does not hold any more, Stopped, StoreError."""
         ...
 
     def obstacle(self, change: Change, journal: Journal) -> str:
         """Why a change cannot be taken back now; "" if it can."""
         ...
 
-    def undo(self, change: Change, journal: Journal) -> Change:
-        """Take a change back. Raises Refused where that is no longer possible, StoreError."""
+    def undo(self, change: Change, journal: Journal, tell: Tell = silent) -> Change:
+        """Take a change back. Raises Refused where that is no longer possible, Stopped,
+        StoreError."""
         ...
 
 
@@ -41,6 +46,6 @@ class Writer(Hand, Protocol):
         """Where a new session with this header will be written."""
         ...
 
-    def remarks(self, result: Session) -> list[str]:
-        """What to know about a new session like this: what of it is not written."""
+    def remarks(self, way: Way, result: Session) -> list[str]:
+        """What to know before a session like this is written in this way."""
         ...

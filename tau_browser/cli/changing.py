@@ -18,6 +18,7 @@ from tau_browser.actions.writer import Hand, Writer
 from tau_browser.actions.writers import writer_beside
 from tau_browser.cli import places
 from tau_browser.cli.output import Failure, Printer, print_json
+from tau_browser.cli.progress import watched
 from tau_browser.cli.show import entry_named
 from tau_browser.model.resume import resume_command
 from tau_browser.model.session import Session
@@ -60,7 +61,8 @@ def carry_out(
         print_plan(plan, printer)
     change = None
     if not plan.refusals and not args.dry_run:
-        change = writer.apply(plan, journal())
+        with watched() as tell:
+            change = writer.apply(plan, journal(), tell)
     if args.json:
         found = {"plan": described(plan), "change": change.id if change else None}
         print_json(found | {"resume": _resume(plan, change)} | more)

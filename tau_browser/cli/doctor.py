@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tau_browser import __version__, config
+from tau_browser.actions.journal import Journal
 from tau_browser.cli import places
 from tau_browser.cli.output import Failure, Printer, is_terminal, print_json
 from tau_browser.model.text import counted
@@ -60,11 +61,7 @@ def report_on(args: argparse.Namespace) -> dict[str, Any]:
     roots = told(lambda: places.roots(args)) or []
     store = told(lambda: places.store_name(args))
     server = told(lambda: _server(args, told)) if store == JMFTS else None
-    for left in (server or {}).get("unfinished") or ():
-        problems.append(
-            f"document {left}: a copy that was cut off, which nobody takes for a conversation; "
-            "`tau-browse undo --list` names the change that removes it"
-        )
+    problems += map(_cut_off, (server or {}).get("unfinished") or ())
     settings = told(config.settings)
     prices = told(lambda: config.prices(os.environ))
     folders = {
@@ -89,6 +86,15 @@ def report_on(args: argparse.Namespace) -> dict[str, Any]:
         "terminal": _terminal(),
         "problems": problems,
     }
+
+
+def _cut_off(left: dict[str, Any]) -> str:
+    """What to do about something that was cut off while it was made."""
+    where = "" if left["here"] else ", on the machine that made it,"
+    return (
+        f"document {left['document']}: cut off while it was made, or being made now; nobody takes "
+        f"it for a conversation; `tau-browse undo {left['change']}`{where} removes it"
+    )
 
 
 def _roots(roots: list[config.Root], problems: list[str]) -> list[dict[str, Any]]:
@@ -168,13 +174,22 @@ def _server(args: argparse.Namespace, told: Callable[..., Any]) -> dict[str, Any
         "token_origin": to.token_origin,
         "parent": to.parent,
         "version": about and about.version,
-        "unfinished": told(lambda: places.server(args).unfinished()) if about else None,
+        "unfinished": told(lambda: _unfinished(args)) if about else None,
         "conversations": conversations,
         "documents": about and about.corpus.documents,
         "embedded": about and about.corpus.documents_with_vectors,
         "indexes": about and about.corpus.bm25_indexes,
         "can_embed": about and about.embedding.can_embed,
     }
+
+
+def _unfinished(args: argparse.Namespace) -> list[dict[str, Any]]:
+    """What was cut off while it was made, and whether our journal tells of it."""
+    known = {change.id for change in Journal(config.changes_folder()).changes()}
+    return [
+        {"document": left.document, "change": left.change, "here": left.change in known}
+        for left in places.server(args).unfinished()
+    ]
 
 
 def _settings(settings: config.Settings | None) -> dict[str, Any] | None:

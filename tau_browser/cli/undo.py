@@ -14,6 +14,7 @@ from tau_browser.actions.writers import writers
 from tau_browser.cli import places
 from tau_browser.cli.changing import journal
 from tau_browser.cli.output import Failure, Printer, print_json, shown_time
+from tau_browser.cli.progress import watched
 from tau_browser.config import ConfigError
 from tau_browser.stores.adapters import JMFTS
 from tau_browser.stores.store import Store
@@ -32,7 +33,8 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
         obstacle = hands[change.store].obstacle(change, kept) if change.store in hands else "?"
         _tell(Undoable(change, obstacle), None, args, printer)
         return 2 if obstacle else 0
-    done = take_back(change, kept, hands)
+    with watched() as tell:
+        done = take_back(change, kept, hands, tell)
     _tell(Undoable(change, ""), done.id, args, printer)
     return 0
 

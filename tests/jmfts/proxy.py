@@ -29,7 +29,9 @@ class Proxy:
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self.spoil: Spoil = whole
         self.refused_after: int | None = None  # requests, after which the token is refused
+        self.gone_after: int | None = None  # requests, after which nobody is there
         self.answers = 0
+        self.asked: list[str] = []  # method and path of what was answered
         self._lock = threading.Lock()
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -48,10 +50,13 @@ class Proxy:
                 if self.refused_after is not None and self.answers >= self.refused_after:
                     client.sendall(answered(401, "application/json", _UNAUTHORISED))
                     continue
+                if self.gone_after is not None and self.answers >= self.gone_after:
+                    return
                 server.sendall(request)
                 answer = _message(server)
                 with self._lock:
                     number, self.answers = self.answers, self.answers + 1
+                    self.asked.append(request.split(b" HTTP/1.1", 1)[0].decode())
                 if not self.spoil(number, client, answer):
                     return
 

@@ -130,7 +130,7 @@ def test_token_that_is_revoked_midway_leaves_no_conversation(
     with pytest.raises(StoreError, match=r"rejects the token.*left on the server") as raised:
         writer.apply(plan, journal)
     (left,) = store.unfinished()
-    assert f"left on the server as document {left}" in str(raised.value)
+    assert f"`tau-browse undo {left.change}` removes it" in str(raised.value)
     assert len(list(store.scan())) == 1
     proxy.refused_after = None
     writer.undo(journal.changes()[-1], journal)

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,7 +21,7 @@ from tau_browser.stores.jmfts.documents import ROOT, Capabilities, Document, Loc
 from tau_browser.stores.jmfts.errors import JmftsError
 from tau_browser.stores.jmfts.opened import JmftsSession
 from tau_browser.stores.jmfts.records import header_line, stamp
-from tau_browser.stores.jmfts.storing import UNFINISHED
+from tau_browser.stores.jmfts.storing import MADE_BY, UNFINISHED
 from tau_browser.stores.store import Capability, Listed, StoreError, Unreadable
 
 D = TypeVar("D", Document, Located)
@@ -29,6 +30,14 @@ _NAME = "tau:session_info"
 # Conversations with more documents are counted, and looked into only when they are opened: that
 # costs a server seconds, and much of its memory.
 _LOOKED_INTO = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """A root that is no conversation yet. change: the line of a journal that tells of it."""
+
+    document: int
+    change: str
 
 
 class JmftsStore:
@@ -107,9 +116,10 @@ class JmftsStore:
         """What the server is, can do and holds. Raises JmftsError."""
         return thread.run(self.client.capabilities())
 
-    def unfinished(self) -> list[int]:
-        """The documents of conversations that were cut off while we made them."""
-        return [found.id for found in thread.run(self.client.documents(UNFINISHED, _PAGE))]
+    def unfinished(self) -> list[Unfinished]:
+        """What was cut off while it was made, or is being made now."""
+        found = thread.run(self.client.documents(UNFINISHED, _PAGE))
+        return [Unfinished(each.id, str(each.structured.get(MADE_BY, ""))) for each in found]
 
     def close(self) -> None:
         """Let go of the connections."""

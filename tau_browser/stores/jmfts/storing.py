@@ -15,6 +15,9 @@ from tau_browser.stores.jmfts.records import FOREIGN
 UNFINISHED = "tau-browse:unfinished"
 """The use type of a root until everything below it is there: nobody takes it for a conversation."""
 
+MADE_BY = "tau-browse:change"
+"""Where such a root names the line of the journal that tells of it."""
+
 _MESSAGES = ("message", "customMessage")
 _SUMMARIES = ("compaction", "branch_summary")
 _LONGEST_KIND = 96  # characters; a use type has 100
@@ -28,22 +31,23 @@ _ELSEWHERE = ("id", "parentId", "parent_id", "type", "timestamp")
 Body = dict[str, Any]
 
 
-def root_of(header: Record, name: str, parent: int | None) -> Body:
-    """The root of a conversation that is not there yet. name: the session's, or ""."""
+def root_of(header: Record, name: str, parent: int | None, change: str) -> Body:
+    """The root of a conversation that is not there yet. name: the session's, or "" · change: the
+    id of what makes it."""
     header = {**header, "hostname": header.get("hostname") or socket.gethostname()}
     header.setdefault("parent", None)
     return {
         "title": name or title_of(header),
         "parent_id": parent,
         "usetype": UNFINISHED,
-        "structured_content": {"tau": header},
+        "structured_content": {"tau": header, MADE_BY: change},
         "auto_embed": False,
     }
 
 
-def finished() -> Body:
-    """What makes a conversation of the root, once all is there."""
-    return {"usetype": ROOT}
+def finished(root: Body) -> Body:
+    """What makes a conversation of a root, once all is there."""
+    return {"usetype": ROOT, "structured_content": {"tau": root["structured_content"]["tau"]}}
 
 
 def title_of(header: Record) -> str:

@@ -10,6 +10,7 @@ from tau_browser.actions.corpora import plan_compact, plan_snapshot
 from tau_browser.actions.folder_writer import FolderWriter
 from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Plan, Verb
+from tau_browser.actions.progress import Tell
 from tau_browser.stores.aethergraph.corpora import read_corpus
 from tau_browser.stores.aethergraph.layout import address_of
 from tau_browser.tui.plan.proposal import Choice, Detail, Question
@@ -41,5 +42,5 @@ class OfCorpus:
     def confirm(self, plan: Plan) -> str:
         return ""
 
-    def apply(self, plan: Plan) -> Change:
-        return FolderWriter().apply(plan, self.journal)
+    def apply(self, plan: Plan, tell: Tell) -> Change:
+        return FolderWriter().apply(plan, self.journal, tell)

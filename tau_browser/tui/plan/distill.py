@@ -11,6 +11,7 @@ from tau_browser.actions.distill.writing import plan_distill
 from tau_browser.actions.file_writer import FileWriter
 from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Plan, Refused
+from tau_browser.actions.progress import Tell
 from tau_browser.model.session import Session
 from tau_browser.tui.plan import typed
 from tau_browser.tui.plan.proposal import Choice, Detail, Question
@@ -71,8 +72,8 @@ class Distill:
     def confirm(self, plan: Plan) -> str:
         return ""
 
-    def apply(self, plan: Plan) -> Change:
-        return FileWriter("").apply(plan, self.journal)
+    def apply(self, plan: Plan, tell: Tell) -> Change:
+        return FileWriter("").apply(plan, self.journal, tell)
 
     def _tool_here(self) -> str:
         """The tool of the entry that is meant; of its names, the one that holds the others."""

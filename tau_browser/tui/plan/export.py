@@ -10,6 +10,7 @@ from tau_browser.actions.export.request import ExportRequest, Format
 from tau_browser.actions.file_writer import FileWriter
 from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Plan
+from tau_browser.actions.progress import Tell
 from tau_browser.actions.wording import Line, Tone
 from tau_browser.model.session import Session
 from tau_browser.model.text import counted, safe_line
@@ -73,8 +74,8 @@ class Export:
     def confirm(self, plan: Plan) -> str:
         return ""
 
-    def apply(self, plan: Plan) -> Change:
-        return FileWriter("").apply(plan, self.journal)
+    def apply(self, plan: Plan, tell: Tell) -> Change:
+        return FileWriter("").apply(plan, self.journal, tell)
 
     def _parts(self) -> list[tuple[str, str, dict[str, Any]]]:
         parts: list[tuple[str, str, dict[str, Any]]] = [

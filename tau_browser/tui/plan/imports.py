@@ -10,6 +10,7 @@ from tau_browser.actions.import_into import plan_into
 from tau_browser.actions.imports import ImportRequest
 from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Plan
+from tau_browser.actions.progress import Tell
 from tau_browser.actions.writer import Writer
 from tau_browser.stores.adapters import TAU, adapter
 from tau_browser.stores.store import Store
@@ -50,8 +51,8 @@ class Import:
     def confirm(self, plan: Plan) -> str:
         return ""
 
-    def apply(self, plan: Plan) -> Change:
-        return self._writers[0].apply(plan, self.journal)
+    def apply(self, plan: Plan, tell: Tell) -> Change:
+        return self._writers[0].apply(plan, self.journal, tell)
 
     def _from(self, text: str) -> Import:
         return replace(self, path=text.strip(), _writers=[])

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from tau_browser.actions.journal import Change
 from tau_browser.actions.plan import Plan
+from tau_browser.actions.progress import Tell
 from tau_browser.actions.wording import Line
 
 
@@ -57,6 +58,6 @@ class Proposal(Protocol):
         """What a person must type before it is done; "" for nothing."""
         ...
 
-    def apply(self, plan: Plan) -> Change:
-        """Do it. Slow: called in a thread. Raises StoreError."""
+    def apply(self, plan: Plan, tell: Tell) -> Change:
+        """Do it. Slow: called in a thread. Raises Stopped, StoreError."""
         ...

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from textwrap import wrap
 from typing import ClassVar
 
 from textual import events, work
@@ -19,9 +18,7 @@ from tau_browser.actions.plan import Plan
 from tau_browser.actions.wording import (
     KEYS,
     PLAIN_SIGNS,
-    Line,
     Signs,
-    Tone,
     lines_of,
     lists_of,
     refused,
@@ -32,8 +29,10 @@ from tau_browser.tui.bar import Bar
 from tau_browser.tui.glyphs import ASCII, Glyphs
 from tau_browser.tui.help import key_text
 from tau_browser.tui.plan.proposal import Choice, Detail, Proposal, Question
+from tau_browser.tui.plan.view import PlanView
+from tau_browser.tui.plan.watch import Going, Watch
 from tau_browser.tui.prompt import Prompt
-from tau_browser.tui.rows_view import Piece, RowsView
+from tau_browser.tui.rows_view import RowsView
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +78,13 @@ class PlanScreen(Screen[Done | None]):
         super().__init__()
         self._proposal = proposal
         self._plan: Plan | None = None
-        self._view = _PlanView(glyphs)
+        self._view = PlanView(glyphs)
         self._signs = PLAIN_SIGNS if glyphs is ASCII else Signs()
         self._title = Bar("planning")
         self._keys = Bar("", id="choices", classes="-plain")
         self._prompt = Prompt()
         self._answered: Callable[[str], None] | None = None
-        self._writing = False
+        self._writing: Watch | None = None
 
     def compose(self) -> ComposeResult:
         yield self._title
@@ -140,7 +139,7 @@ class PlanScreen(Screen[Done | None]):
     # What a person does
 
     def on_key(self, event: events.Key) -> None:
-        if self._prompt.has_focus_within or self._writing:
+        if self._prompt.has_focus_within or self._writing is not None:
             return
         for choice in self._proposal.choices(self._plan):
             if event.key == choice.key:
@@ -157,12 +156,12 @@ class PlanScreen(Screen[Done | None]):
 
     def action_switch(self) -> None:
         switch = self._view.detail.switch
-        if switch is not None and not self._writing:
+        if switch is not None and self._writing is None:
             self._propose(switch)
 
     def on_rows_view_chosen(self, event: RowsView.Chosen) -> None:
         plan = self._plan
-        if plan is None or self._writing:
+        if plan is None or self._writing is not None:
             return
         if plan.refusals:
             self._say("refused: see above; nothing was written")
@@ -199,25 +198,40 @@ class PlanScreen(Screen[Done | None]):
         self._view.focus()
 
     def action_leave(self) -> None:
-        if not self._writing:  # what is being written comes to its end
+        if self._writing is None:
             self.dismiss(None)
+        else:
+            self._writing.stop()
+            self._keys.show("stopping: what was written is removed again")
+
+    def on_unmount(self) -> None:
+        if self._writing is not None:
+            self._writing.stop()
 
     # Doing it
 
     def _do(self, plan: Plan) -> None:
-        self._writing = True
+        self._writing = Watch(self.post_message)
         self._keys.show("writing")
-        self._apply(self._proposal, plan)
+        self._apply(self._proposal, plan, self._writing)
 
     @work(thread=True, exclusive=True, group="apply", exit_on_error=False)
-    def _apply(self, proposal: Proposal, plan: Plan) -> None:
+    def _apply(self, proposal: Proposal, plan: Plan, watch: Watch) -> None:
         try:
-            self.post_message(Applied(Done(plan, proposal.apply(plan)), ""))
+            self.post_message(Applied(Done(plan, proposal.apply(plan, watch)), ""))
         except StoreError as error:
             self.post_message(Applied(None, str(error)))
 
+    def on_going(self, event: Going) -> None:
+        if self._writing is None:
+            return
+        if event.final:
+            self._keys.show(f"{event.said} · too late to stop: it goes on to its end")
+        elif not self._writing.stopping:
+            self._keys.show(f"{event.said} · Esc stops it, and nothing of it is left")
+
     def on_applied(self, event: Applied) -> None:
-        self._writing = False
+        self._writing = None
         if event.done is not None:
             self.dismiss(event.done)
         else:
@@ -226,58 +240,13 @@ class PlanScreen(Screen[Done | None]):
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """What goes wrong behind the screen is said on it."""
         if event.state is WorkerState.ERROR:
-            self._writing = False
+            self._writing = None
             error = event.worker.error
             self._say(f"{event.worker.group} failed: {type(error).__name__}: {error}")
 
     def _say(self, text: str) -> None:
         self._keys.show(safe_line(text))
         self.app.notify(safe_line(text), markup=False, timeout=6)
-
-
-class _PlanView(RowsView):
-    """The lines of a plan."""
-
-    def __init__(self, glyphs: Glyphs) -> None:
-        super().__init__(id="plan", glyphs=glyphs)
-        self._details: list[Detail] = []
-        self._rows: list[tuple[str, Detail]] = []  # what is said in full, wrapped
-
-    @property
-    def detail(self) -> Detail:
-        """What the line under the cursor belongs to."""
-        return self._rows[self.cursor][1] if self._rows else Detail(Line(""))
-
-    def show(self, details: list[Detail]) -> None:
-        self._details = details
-        self._wrap()
-
-    def on_resize(self) -> None:
-        self._wrap()
-
-    def _wrap(self) -> None:
-        width = max(20, self.size.width - 3)
-        self._rows = [
-            (text, detail) for detail in self._details for text in _wrapped(detail.line, width)
-        ]
-        self.rows_changed()
-
-    def row_count(self) -> int:
-        return len(self._rows)
-
-    def empty_text(self) -> str:
-        return "reading the session"
-
-    def draw(self, row: int, width: int) -> tuple[list[Piece], list[Piece]]:
-        text, detail = self._rows[row]
-        return [(f" {text}", detail.line.tone)], []
-
-
-def _wrapped(line: Line, width: int) -> list[str]:
-    """A line in as many as it needs; what only lists entries stays one line each."""
-    if len(line.text) <= width or line.tone is Tone.QUIET:
-        return [line.text]
-    return wrap(line.text, width, subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _key_name(key: str) -> str:

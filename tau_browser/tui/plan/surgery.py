@@ -9,6 +9,7 @@ from typing import Any
 from tau_browser.actions.fork import ForkRequest, plan_fork
 from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Plan, Refused, Remedy, Way
+from tau_browser.actions.progress import Tell
 from tau_browser.actions.prune import How, PruneRequest, plan_prune
 from tau_browser.actions.reading import Reading
 from tau_browser.actions.rename import plan_rename
@@ -59,8 +60,8 @@ class _Proposal:
     def confirm(self, plan: Plan) -> str:
         return ""
 
-    def apply(self, plan: Plan) -> Change:
-        return self.subject.writer.apply(plan, self.subject.journal)
+    def apply(self, plan: Plan, tell: Tell) -> Change:
+        return self.subject.writer.apply(plan, self.subject.journal, tell)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from tau_browser.model.text import safe_line
 from tau_browser.stores.store import StoreError
 from tau_browser.tui.bar import Bar
 from tau_browser.tui.glyphs import Glyphs
+from tau_browser.tui.plan.watch import Going, Watch
 from tau_browser.tui.rows_view import Piece, RowsView
 
 
@@ -52,7 +53,7 @@ class UndoScreen(Screen[Change | None]):
         self._writers = writers
         self._view = _ChangesView(glyphs)
         self._why = Bar("", classes="-plain")
-        self._writing = False
+        self._writing: Watch | None = None
 
     def compose(self) -> ComposeResult:
         yield Bar("Undo · the changes made so far", classes="-focused")
@@ -87,27 +88,40 @@ class UndoScreen(Screen[Change | None]):
 
     def on_rows_view_chosen(self, event: RowsView.Chosen) -> None:
         known = self._view.chosen
-        if known is not None and not known.obstacle and not self._writing:
-            self._writing = True
-            self._take_back(known.change)
+        if known is not None and not known.obstacle and self._writing is None:
+            self._writing = Watch(self.post_message)
+            self._take_back(known.change, self._writing)
 
     @work(thread=True, exclusive=True, group="undo", exit_on_error=False)
-    def _take_back(self, change: Change) -> None:
+    def _take_back(self, change: Change, watch: Watch) -> None:
         try:
-            self.post_message(TakenBack(take_back(change, self._journal, self._writers), ""))
+            done = take_back(change, self._journal, self._writers, watch)
+            self.post_message(TakenBack(done, ""))
         except StoreError as error:
             self.post_message(TakenBack(None, str(error)))
 
+    def on_going(self, event: Going) -> None:
+        esc = "too late to stop" if event.final else "Esc stops it, and nothing of it is left"
+        if self._writing is not None and (event.final or not self._writing.stopping):
+            self._why.show(f"{event.said} · {esc}")
+
     def on_taken_back(self, event: TakenBack) -> None:
-        self._writing = False
+        self._writing = None
         if event.change is not None:
             self.dismiss(event.change)
         else:
             self._why.show(safe_line(event.problem))
 
     def action_leave(self) -> None:
-        if not self._writing:
+        if self._writing is None:
             self.dismiss(None)
+        else:
+            self._writing.stop()
+            self._why.show("stopping: all will be as it was")
+
+    def on_unmount(self) -> None:
+        if self._writing is not None:
+            self._writing.stop()
 
 
 class _ChangesView(RowsView):
