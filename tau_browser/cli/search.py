@@ -191,7 +191,7 @@ def _hit(hit: Hit) -> dict[str, Any]:
         "session": hit.standing.session,
         "path": hit.standing.path,
         "entry": hit.entry,
-        "state": hit.state.word,
+        "state": hit.state_word or None,
         "subagent": hit.is_subagent,
         "turn": {"entry": hit.turn.entry, "text": hit.turn.text} if hit.turn else None,
         "time": hit.time or None,
@@ -229,7 +229,7 @@ def _print(results: Results, remarks: list[str], printer: Printer) -> None:
     for hit in results.hits:
         ranks = " ".join(f"{part.ranker} {part.rank}" for part in hit.parts) or "by a scan"
         copies = f", {counted(len(hit.also_in), 'copy')}" if hit.also_in else ""
-        state = "" if hit.state.word == "path" else f", {hit.state.word}"
+        state = "" if hit.state_word in ("", "path") else f", {hit.state_word}"
         state += ", sub-agent" if hit.is_subagent else ""
         name = os.path.basename(hit.standing.path) if not hit.standing.session else ""
         session = hit.standing.session[:8] or name

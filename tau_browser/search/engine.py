@@ -27,7 +27,7 @@ from tau_browser.search.known import Values, known_values
 from tau_browser.search.logs import Logs
 from tau_browser.search.manner import FILES
 from tau_browser.search.query import Query
-from tau_browser.search.results import Asking, Coverage, Found, Method, Results
+from tau_browser.search.results import Asking, Coverage, Found, Hit, Method, Results
 from tau_browser.search.scan import Hit as Scanned
 from tau_browser.search.semantic.embedding import Embedded, embed, embedded, vectors_of
 from tau_browser.search.semantic.minilm import ModelUnavailable, is_installed, load_model
@@ -133,6 +133,12 @@ class Engine:
             found, remarks = self._found(entries, asking)
             return self._results(asking, found, remarks)
 
+    def early(self, asking: Asking, cancelled: Cancelled = _never) -> Iterator[Results]:
+        """What there is to be seen before the answer: what was found by words. Raises NoIndex and
+        QueryError."""
+        if asking.method is Method.HYBRID and can_mean(asking):
+            yield self.answer(replace(asking, method=Method.BM25), cancelled)
+
     def scan(self, asking: Asking, cancelled: Cancelled = _never) -> Results:
         """The answer where there is no index. Raises QueryError."""
         return self._scan(asking, Found(), [], cancelled)
@@ -177,6 +183,10 @@ class Engine:
         """The same answer, each hit with the turn that it stands in. Reads the sessions."""
         with self._placing:
             return replace(results, hits=self._surroundings.of(results.hits, cancelled))
+
+    def explained(self, hit: Hit, query: Query) -> Hit:
+        """The same hit: what matched is told in it already."""
+        return hit
 
     def coverage(self) -> Coverage:
         """What a search looks through. Raises NoIndex."""

@@ -10,7 +10,7 @@ from tau_browser.stores.adapters import JMFTS
 from tau_browser.stores.store import Store
 
 if TYPE_CHECKING:
-    from tau_browser.search.server import ServerEngine
+    from tau_browser.search.server.engine import ServerEngine
 
     AnyEngine = Engine | ServerEngine
 
@@ -19,7 +19,7 @@ def engine_for(store: Store, cache_folder: Path) -> AnyEngine:
     """The engine of a store. `cache_folder`: where indexes are kept."""
     if store.name != JMFTS:
         return Engine(store, cache_folder)
-    from tau_browser.search.server import ServerEngine  # which speaks HTTP
+    from tau_browser.search.server.engine import ServerEngine  # which speaks HTTP
     from tau_browser.stores.jmfts.store import JmftsStore
 
     assert isinstance(store, JmftsStore)

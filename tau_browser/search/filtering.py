@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from tau_browser.model.context import states
 from tau_browser.model.families import is_called
@@ -28,13 +28,36 @@ NO_GROUP = -1
 """The group of what stands in no index."""
 
 
+class Unjudged(Exception):
+    """What a filter asks of an entry cannot be told: its session was not read."""
+
+
+class SessionFacts(Protocol):
+    """What filters may ask of one session, and of an entry by where it stands in it. Raises
+    Unjudged where that is not known."""
+
+    @property
+    def cwd(self) -> str:
+        """The working directory; "" if it is not known."""
+        ...
+
+    def state(self, hit: Hit) -> State:
+        """How an entry stands to the leaf."""
+        ...
+
+    def model(self, hit: Hit) -> str:
+        """The model that was set where an entry stands, or else the one that it names."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """An entry that filters are asked of, with what is known of its session."""
 
     hit: Hit
     facts: Facts
-    session: _Session
+    store: str
+    session: SessionFacts
 
 
 _HOLDS: dict[str, Callable[[_Asked, str], bool]] = {
@@ -44,7 +67,7 @@ _HOLDS: dict[str, Callable[[_Asked, str], bool]] = {
     "is": lambda asked, value: value in asked.facts.traits,
     "has": lambda asked, value: value in asked.facts.traits,
     "memory": lambda asked, value: value in _memories(asked.hit.record),
-    "store": lambda asked, value: asked.session.store == value,
+    "store": lambda asked, value: asked.store == value,
     "project": lambda asked, value: value in asked.session.cwd.casefold(),
     "model": lambda asked, value: value in asked.session.model(asked.hit).casefold(),
     "branch": lambda asked, value: value == asked.session.state(asked.hit).word,
@@ -55,6 +78,7 @@ _HOLDS |= {
     name: lambda asked, value, name=name: f"{name}:{value}" in asked.facts.facets  # type: ignore[misc]
     for name in ("event", "stage", "tag", "metric")
 }
+_OF_SESSION = {"model", "branch"}
 _AT_LEAST: dict[str, Callable[[Facts], int]] = {
     "severity": lambda facts: facts.severity,
     "signal": lambda facts: facts.signal,
@@ -69,42 +93,52 @@ def _memories(record: Record) -> set[str]:
 
 
 class Filtering:
-    """Asks the filters of one query. Sessions are read only when a filter is about them."""
+    """Asks the filters of one query. `facts_of`: what is known of a session, by its path; it is
+    asked only for what a filter is about."""
 
-    def __init__(self, query: Query, store: str = "tau", logs: Logs = FILES) -> None:
+    def __init__(self, query: Query, store: str, facts_of: Callable[[str], SessionFacts]) -> None:
         self._groups = query.filters_by_name()
-        self._logs = logs
         self._store = store.casefold()
-        self._sessions: dict[str, _Session] = {}
+        self._facts_of = facts_of
 
     def passes(self, hit: Hit) -> bool:
-        """Whether an entry passes all the filters."""
+        """Whether an entry passes all the filters. Raises Unjudged where it passes all but such as
+        cannot be asked of it."""
         if not self._groups:
             return True
         facts = document_of(hit.record, is_error=is_error(hit.record)).facts
-        asked = _Asked(hit, facts, self._session(hit))
-        return all(_passes(name, some, asked) for name, some in self._groups.items())
+        asked = _Asked(hit, facts, self._store, self._facts_of(hit.path))
+        groups = sorted(self._groups.items(), key=lambda it: it[0].removeprefix("-") in _OF_SESSION)
+        return all(_passes(name, some, asked) for name, some in groups)
+
+
+class ReadSessions:
+    """What is known of the sessions of a store, each read when it is first asked for."""
+
+    def __init__(self, logs: Logs = FILES) -> None:
+        self._logs = logs
+        self._sessions: dict[str, _Session] = {}
+
+    def of(self, path: str) -> _Session:
+        """One of them."""
+        if path not in self._sessions:
+            self._sessions[path] = _Session(path, self._logs)
+        return self._sessions[path]
 
     def standing(self, hit: Hit) -> Standing:
         """Where an entry stands. Reads its session."""
-        session = self._session(hit)
+        session = self.of(hit.path)
         state, model = session.state(hit), session.model(hit)
         place = hit.path, hit.start, hit.stop
         return Standing(*place, session.id, session.cwd, state, model, NO_GROUP)
-
-    def _session(self, hit: Hit) -> _Session:
-        if hit.path not in self._sessions:
-            self._sessions[hit.path] = _Session(hit.path, self._store, self._logs)
-        return self._sessions[hit.path]
 
 
 class _Session:
     """What is known of one session, read when it is first asked for."""
 
-    def __init__(self, path: str, store: str, logs: Logs) -> None:
+    def __init__(self, path: str, logs: Logs) -> None:
         self._path = path
         self._logs = logs
-        self.store: str = store
         self._by_start: dict[int, tuple[State, str]] | None = None
 
     @cached_property
@@ -137,21 +171,19 @@ class _Session:
     def _facts(self) -> dict[int, tuple[State, str]]:
         if self._by_start is None:
             try:
-                self._by_start = _facts_of(self._logs.load(self._path))
+                session = self._logs.load(self._path)
+                starts = session.columns.start.tolist()
+                self._by_start = dict(zip(starts, how_entries_stand(session), strict=True))
             except (OSError, StoreError):
                 self._by_start = {}
         return self._by_start
 
 
-def _facts_of(session: Session) -> dict[int, tuple[State, str]]:
+def how_entries_stand(session: Session) -> list[tuple[State, str]]:
+    """The state of each entry, and the model that was set where it stands, by place."""
     models, names = models_of(session)
-    facts = zip(
-        session.columns.start.tolist(),
-        states(session, session.leaf).tolist(),
-        models.tolist(),
-        strict=True,
-    )
-    return {start: (State(state), names[model]) for start, state, model in facts}
+    facts = zip(states(session, session.leaf).tolist(), models.tolist(), strict=True)
+    return [(State(state), names[model]) for state, model in facts]
 
 
 def _passes(name: str, conditions: list[Filter], asked: _Asked) -> bool:

@@ -9,14 +9,13 @@ from tau_browser.model.label import speaker_of
 from tau_browser.model.payload import Record, text_of
 from tau_browser.model.summary import stamp_text
 from tau_browser.search.documents import content_of
-from tau_browser.search.filtering import Filtering
+from tau_browser.search.filtering import ReadSessions
 from tau_browser.search.find import QueryError, Snippet
 from tau_browser.search.fusion import Fused
 from tau_browser.search.highlight import Mark, spans_of
 from tau_browser.search.index.reader import Reader, Standing
 from tau_browser.search.index.recent import Recent
 from tau_browser.search.logs import FILES, Logs
-from tau_browser.search.query import Query
 from tau_browser.search.results import Hit, Place
 from tau_browser.search.scan import Hit as Scanned
 from tau_browser.search.snippets import snippet_of
@@ -103,14 +102,14 @@ class HitMaker:
 
     def scanned(self, places: Iterable[Place]) -> list[Hit]:
         """Hits of what a scan found; not those that have gone since."""
-        facts = Filtering(Query(""), self._store, self._logs)
+        sessions = ReadSessions(self._logs)
         hits = []
         for place in places:
             if record := self._record_at(place):
                 standing, others = self._standings_at(place, record)
                 if standing is None:
                     found = Scanned(place.path, place.start, place.stop, record)
-                    standing = facts.standing(found)
+                    standing = sessions.standing(found)
                 hits.append(self._hit(record, standing, others))
         return hits
 

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from tau_browser.search import fusion
 from tau_browser.search.fusion import DEFAULT_WEIGHTS
 from tau_browser.search.results import Method
 
 
 @dataclass(frozen=True, slots=True)
+class Preset:
+    """A mixture that has a name: what each ranker counts, and how they become one."""
+
+    weights: Mapping[str, float]
+    fused_by: fusion.Method
+
+
+@dataclass(frozen=True, slots=True)
 class Manner:
     """methods, rankers: each with what it is, in a few words · weights: what rankers count by
-    default."""
+    default · presets: other mixtures by name."""
 
     methods: Mapping[Method, str]
     rankers: Mapping[str, str]
     weights: Mapping[str, float]
+    presets: Mapping[str, Preset] = field(default_factory=dict)
 
 
 FILES = Manner(
@@ -48,6 +58,11 @@ SERVER = Manner(
         "vector": "meaning",
         "maxsim": "meaning, token by token",
     },
-    # The server's own mixture is 0.86 of vector and 0.14 of bm25.
     weights={"bm25": 1.0, "fulltext": 0.4, "vector": 1.0, "maxsim": 0.6},
+    # What a server makes of the same methods where it is asked for its hybrid of them.
+    presets={
+        "server": Preset(
+            {"bm25": 0.14, "fulltext": 0.0, "vector": 0.86, "maxsim": 0.0}, fusion.Method.RRF
+        )
+    },
 )

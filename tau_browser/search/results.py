@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from tau_browser.model.payload import Record
 from tau_browser.model.state import State
 from tau_browser.search import fusion
 from tau_browser.search.clauses import Widened
@@ -27,10 +28,19 @@ class Method(StrEnum):
     REGEX = "regex"
 
 
+class Reach(StrEnum):
+    """How far a search goes from the paths that it is given. All but BELOW are of servers, whose
+    paths may be numbers of any documents."""
+
+    BELOW = "below"  # what hangs below them
+    BRANCH = "branch"  # them, what hangs below them, and what stands above
+    ALL = "all"  # without paths: what belongs to no session, too
+
+
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What is asked, and how. `limit`: hits that are wanted · `paths`: of the session files to
-    search, or None for all · `weights`, `fused_by`: how rankings become one"""
+    """What is asked, and how. `limit`: hits that are wanted · `paths`: of the sessions to search,
+    or None for all · `weights`, `fused_by`: how rankings become one"""
 
     query: Query
     method: Method = Method.HYBRID
@@ -38,6 +48,7 @@ class Asking:
     paths: Collection[str] | None = None
     weights: Mapping[str, float] = field(default_factory=lambda: fusion.DEFAULT_WEIGHTS)
     fused_by: fusion.Method = fusion.Method.CONVEX
+    reach: Reach = Reach.BELOW
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +60,25 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Likely:
+    """A word of an entry that late interaction probably matched: the word of the query that it is
+    near to, how near from 0 to 1, and where it stands in the entry's own text."""
+
+    word: str
+    sought: str
+    nearness: float
+    spans: list[Span]
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """An entry that was found, where it stands. `rank` from 1 · `parts`: what each ranker says,
     their contributions adding up to `score`; none for what a scan found, which is not ranked ·
     `spans`: in the entry's own text, what matched; none for what was found by its meaning alone ·
     `terms`: of the query, those that matched · `also_in`: its copies elsewhere · `turn`: that it
     stands in, and `is_subagent`: whether in a branch that looks like a sub-agent's; both are told
-    by `Engine.placed` alone."""
+    by `Engine.placed` alone · `document`: on a server, the record of what belongs to no session ·
+    `likely`: told by `Engine.explained` alone."""
 
     store: str
     standing: Standing
@@ -71,17 +94,26 @@ class Hit:
     also_in: list[Standing]
     turn: Turn | None = None
     is_subagent: bool = False
+    document: Record | None = None
+    likely: tuple[Likely, ...] = ()
 
     @property
-    def state(self) -> State:
-        """How it stands to the leaf of its session."""
+    def state(self) -> State | None:
+        """How it stands to the leaf of its session; None where that is not told (yet)."""
         return self.standing.state
+
+    @property
+    def state_word(self) -> str:
+        """The same in a word; "" where it is not told."""
+        return "" if self.state is None else self.state.word
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
     """What was searched. `skipped`: (path, why) of sessions that could not be · `scanned`: of the
-    sessions, those that the index does not hold as they are now, and that were scanned."""
+    sessions, those that the index does not hold as they are now, and that were scanned ·
+    `unindexed`: on a server, documents that its index of words lacks, or None if that cannot be
+    told; those without text count, too."""
 
     sessions: int = 0
     entries: int = 0
@@ -89,6 +121,7 @@ class Coverage:
     embedded: int = 0
     skipped: list[tuple[str, str]] = field(default_factory=list)
     scanned: int = 0
+    unindexed: int | None = 0
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -36,6 +36,11 @@ class Surroundings:
             found.append(known.told(hit) if known else hit)
         return found
 
+    def session(self, path: str) -> Session | None:
+        """One of the sessions; None if it cannot be read."""
+        known = self._known(path)
+        return known.session if known else None
+
     def close(self) -> None:
         """Let go of the sessions."""
         while self._kept:
@@ -66,18 +71,18 @@ class _Known:
     """What is known of one session."""
 
     def __init__(self, session: Session) -> None:
-        self._session = session
+        self.session = session
         self._heads = np.array(subagent_heads(session), np.int32)
         self._states = states(session, session.leaf)
 
     def told(self, hit: Hit) -> Hit:
         """A hit with what is known of it."""
-        session = self._session
+        session = self.session
         places = session.places_at([hit.standing.start])
         if not len(places):
             return hit
         place = int(places[0])
-        if hit.standing.start < 0:  # a server does not tell
+        if hit.state is None:  # a server does not tell
             state = State(int(self._states[place]))
             hit = replace(hit, standing=replace(hit.standing, state=state))
         path = session.tree.path(place)
@@ -86,7 +91,7 @@ class _Known:
 
     def _turn(self, path: Int32s) -> Turn | None:
         """The last message of a person above the end of a path; None where that is one."""
-        session = self._session
+        session = self.session
         asked = path[session.is_user[path]]
         if not len(asked) or asked[-1] == path[-1]:
             return None

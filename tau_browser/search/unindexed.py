@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Container, Sequence
 from dataclasses import replace
 
 from tau_browser.search.documents import content_of
-from tau_browser.search.filtering import Filtering
+from tau_browser.search.filtering import Filtering, ReadSessions
 from tau_browser.search.index.catalog import FileRow
 from tau_browser.search.logs import FILES, Logs
 from tau_browser.search.query import Query
@@ -54,7 +54,7 @@ def scanned(
     """Where entries of these files hold all that a query asks for and pass its filters, in order;
     of copies, the first. Fewer if cancelled. plain: as for `scan`. Raises QueryError if an
     expression takes too long."""
-    filtering = Filtering(query, store, logs)
+    filtering = Filtering(query, store, ReadSessions(logs).of)
     found: dict[int, Place] = {}
     for first in range(0, len(paths), _AT_ONCE):
         for batch in scan(query, paths[first : first + _AT_ONCE], cancelled, plain, logs):

@@ -18,7 +18,7 @@ from tau_browser.actions.server_import import plan_import
 from tau_browser.actions.server_writer import ServerWriter
 from tau_browser.search.query import parse
 from tau_browser.search.results import Asking, Method
-from tau_browser.search.server import ServerEngine
+from tau_browser.search.server.engine import ServerEngine
 from tau_browser.stores.jmfts.store import JmftsStore
 from tests.benchmarks.sessions import chain, write_session
 from tests.benchmarks.table import Figure

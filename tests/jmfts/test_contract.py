@@ -44,6 +44,7 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
     "children": [(1, "jmfts:chunk")],
     "search": [(m, SEARCH) for m in ("vector", "fulltext", "maxsim")] + [("bm25", SEARCH, "tau")],
     "tokens": [(1,)],
+    "counts": [()],
     "indexes": [()],
     "create": [(DOCUMENT,)],
     "update": [(1, {"title": "t", "content": "c", "structured_content": {}, "re_embed": False})],

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tau_browser.model.state import State
-from tau_browser.model.summary import Summary
 from tau_browser.search.find import QueryError
 from tau_browser.search.query import parse
-from tau_browser.search.results import Asking, Hit, Method, Results
-from tau_browser.search.server import ServerEngine
-from tau_browser.stores.jmfts.client import Client
-from tau_browser.stores.jmfts.documents import Capabilities, Found, Located, Scored
+from tau_browser.search.results import Asking, Hit, Method, Reach, Results
+from tau_browser.search.server.engine import ServerEngine
 from tau_browser.stores.jmfts.store import JmftsStore
 from tests.jmfts.appliance import Appliance
 from tests.jmfts.making import Making, message
@@ -83,22 +76,160 @@ def test_scope_is_a_conversation_or_what_hangs_below_an_entry(
     assert set(entries(found(engine, "fox", paths=[str(low - 1), str(other)]))) == {low, far}
 
 
+def test_branch_is_what_stands_above_an_entry_and_below_it(
+    engine: ServerEngine, making: Making
+) -> None:
+    _, first, second, third = making.chain("fox one", "fox two", "fox three")
+    aside = making.message(first, 4, "fox aside")
+    making.chain("fox elsewhere", id="1" * 32)
+
+    def branch(document: int) -> set[int]:
+        return set(entries(found(engine, "fox", paths=[str(document)], reach=Reach.BRANCH)))
+
+    assert branch(third) == {first, second, third}
+    assert branch(aside) == {first, aside}
+    assert branch(first) == {first, second, third, aside}
+    with pytest.raises(QueryError, match="not found"):
+        branch(999)
+
+
+def test_what_belongs_to_no_conversation_is_found_where_everything_is_searched(
+    engine: ServerEngine, making: Making
+) -> None:
+    root, first = making.chain("a fox")
+    note = making.document(first, title="remark", content="fox remarked", usetype="note")
+    book = making.document(title="of foxes", usetype="book")
+    page = making.document(book, title="page 1", content="all about the fox", usetype="page")
+    assert set(entries(found(engine, "fox"))) == {first}
+    assert set(entries(found(engine, "fox", paths=[str(root)]))) == {first, note}
+    hits = {int(hit.entry): hit for hit in found(engine, "fox", reach=Reach.ALL).hits}
+    assert {first, note, page} <= hits.keys()
+    outside = hits[page]
+    assert outside.standing.path == "" and hits[note].standing.path == str(root)
+    assert outside.document is not None and outside.document["title"] == "page 1"
+    assert outside.snippet.text == "page 1␤all about the fox"
+    assert root not in hits
+
+
+def test_conversation_that_is_new_is_found_at_once(engine: ServerEngine, making: Making) -> None:
+    making.chain("a fox")
+    assert len(found(engine, "fox").hits) == 1
+    _, new = making.chain("another fox", id="1" * 32)
+    assert new in entries(found(engine, "another fox"))
+
+
 def test_filters_phrases_and_exclusions_hold(engine: ServerEngine, making: Making) -> None:
     making.chain("red fox", "red old fox", "fox red", id="a" * 32)
     assert len(found(engine, '"red fox"').hits) == 1
     assert {hit.snippet.text for hit in found(engine, "fox -old").hits} == {"red fox", "fox red"}
+    assert {hit.snippet.text for hit in found(engine, "fox /^red/").hits} == {
+        "red fox",
+        "red old fox",
+    }
     assert {hit.speaker for hit in found(engine, "fox role:user").hits} == {"user"}
     assert found(engine, "fox kind:compaction").hits == []
+    assert len(found(engine, "fox kind:message -project:elsewhere").hits) == 3
     assert len(found(engine, "fox project:demo").hits) == 3
+    assert found(engine, "fox project:elsewhere").hits == []
     assert found(engine, "fox since:2026-03-02").hits == []
+
+
+def test_filters_are_asked_of_what_an_entry_holds(engine: ServerEngine, making: Making) -> None:
+    _, first = making.chain("read the fox file")
+    call = message("now the fox", "assistant")
+    call["message"]["content"].append(
+        {"type": "toolCall", "id": "c", "name": "read", "arguments": {"path": "fox.txt"}}
+    )
+    called = making.entry(first, 2, call)
+    answer = message("no fox there", "toolResult")
+    answer["message"] |= {"tool_name": "read", "tool_call_id": "c", "is_error": True}
+    answered = making.entry(called, 3, answer)
+    recall = message("fox recalled", "assistant")
+    recall["message"]["content"].append(
+        {"type": "toolCall", "id": "d", "name": "jmfts_search", "arguments": {"query": "fox"}}
+    )
+    recalled = making.entry(answered, 4, recall)
+    assert set(entries(found(engine, "fox tool:read"))) == {called, answered}
+    assert entries(found(engine, "fox is:error")) == [answered]
+    assert entries(found(engine, "fox is:recall")) == [recalled]
+    assert set(entries(found(engine, "fox -tool:read"))) == {first, recalled}
+    assert found(engine, "fox has:image").hits == []
+    assert set(entries(found(engine, "fox store:jmfts"))) == {first, called, answered, recalled}
+
+
+def test_filters_on_branches_and_models_are_asked_of_the_conversation(
+    engine: ServerEngine, making: Making
+) -> None:
+    root = making.root()
+    config = making.entry(
+        root,
+        1,
+        {
+            "type": "customEntry",
+            "customType": "config",
+            "timestamp": "2026-03-01T10:00:00Z",
+            "data": {"model": "opus"},
+        },
+    )
+    ask = making.message(config, 2, "ask the fox")
+    left = making.message(ask, 3, "fox left", "assistant")
+    stays = making.message(ask, 4, "fox stays", "assistant")
+    assert entries(found(engine, "fox branch:abandoned")) == [left]
+    assert set(entries(found(engine, "fox -branch:abandoned"))) == {ask, stays}
+    assert set(entries(found(engine, "fox model:opus"))) == {ask, left, stays}
+    assert found(engine, "fox model:sonnet").hits == []
+
+
+def test_what_cannot_be_judged_is_left_out_and_counted(
+    engine: ServerEngine, store: JmftsStore, making: Making, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tau_browser.stores.jmfts.store._LOOKED_INTO", 2)
+    root, *some = making.chain("fox one", "fox two", "fox three")
+    results = found(engine, "fox branch:active role:user")
+    assert results.hits == []
+    assert any(remark.startswith("2 hits not judged") for remark in results.remarks)
+    *_, last = store.open(str(root)).load()
+    assert last.session is not None
+    engine.follow(str(root), last.session)
+    assert entries(found(engine, "fox branch:active role:user")) == [some[0], some[2]]
+
+
+def test_how_far_the_answer_of_a_filter_reaches_is_said(
+    engine: ServerEngine, making: Making, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tau_browser.search.server.engine.MOST", 2)
+    making.chain("fox one", "fox two", "fox three")
+    results = found(engine, "fox role:user")
+    assert len(results.hits) < 3
+    assert any(remark.startswith("chosen among the first") for remark in results.remarks)
+
+
+def test_words_that_the_index_lacks_are_counted(engine: ServerEngine, making: Making) -> None:
+    _, first = making.chain("a fox")
+    assert engine.coverage().unindexed == 0
+    making.request(
+        "POST",
+        "/documents",
+        json={
+            "parent_id": first,
+            "content": "fox unseen",
+            "usetype": "tau:message",
+            "auto_embed": False,
+            "auto_index_bm25": False,
+        },
+    )
+    engine._holdings._known_until = 0
+    assert (engine.coverage().unindexed, engine.coverage().entries) == (1, 2)
+    making.request("DELETE", f"/documents/{first}")
+    engine._holdings._known_until = 0
+    assert engine.coverage().unindexed is None
 
 
 @pytest.mark.parametrize(
     ("query", "why"),
     [
-        ("/f.x/", "knows no expressions"),
+        ("/f.x/", "must be given words"),
         ("role:user", "must be given words"),
-        ("fox tool:bash", "tool: cannot be asked of a server"),
     ],
 )
 def test_what_a_server_cannot_be_asked_is_said(
@@ -151,7 +282,7 @@ def test_coverage_tells_what_is_embedded(embedding: tuple[Making, ServerEngine])
     making, engine = embedding
     _, first, _ = making.chain("the quick brown fox", "a slow snail")
     making.request("POST", f"/documents/{first}/embed?with_tokens=true")
-    assert (engine.coverage().embedded, engine.coverage().indexed) == (1, 3)
+    assert (engine.coverage().embedded, engine.coverage().indexed) == (1, 2)
 
 
 def test_meaning_finds_what_words_do_not_and_pieces_count_for_their_entry(
@@ -173,50 +304,39 @@ def test_meaning_finds_what_words_do_not_and_pieces_count_for_their_entry(
     assert set(entries(found(engine, "car", Method.MAXSIM, paths=[str(root)]))) == {first, second}
 
 
-# Whatever a server answers
-
-_PATHS = st.lists(st.sampled_from([1, 2, 3, 4, 5, 6]), unique=True, max_size=4)
-
-
-class Untrue(Client):
-    """A server that answers with anything."""
-
-    def __init__(self, answer: Found) -> None:
-        super().__init__("http://nowhere", "token")
-        self._untrue = answer
-
-    async def search(self, *_: Any) -> Found:
-        return self._untrue
-
-    async def entry(self, document: int) -> Located:
-        return located(document, [1])
-
-
-def located(number: int, path: list[int], usetype: str = "tau:message") -> Located:
-    stored = msgspec.Raw(msgspec.json.encode({"tau": message("fox"), "seq": 1}))
-    parent = path[-1] if path else None
-    return Located(number, path, parent, usetype=usetype, structured_content=stored)
-
-
-@given(st.lists(st.tuples(_PATHS, st.booleans()), max_size=12), st.sampled_from([1, 2, 3]))
-def test_hits_are_never_outside_the_scope(
-    tmp_path_factory: pytest.TempPathFactory, hits: list[tuple[list[int], bool]], scope: int
+def test_what_late_interaction_probably_matched_is_told_from_the_tokens(
+    embedding: tuple[Making, ServerEngine],
 ) -> None:
-    answer = Found(
-        [
-            Scored(located(100 + at, path, "jmfts:chunk" if piece else "tau:message"), 1.0)
-            for at, (path, piece) in enumerate(hits)
-        ]
+    making, engine = embedding
+    _, first, second = making.chain("Vehicle repair", "about vehicle repair")
+    piece = making.document(
+        second, usetype="jmfts:chunk", title="— chunk 0", content="vehicle repair"
     )
-    summary = Summary("s", "t", False, "", None, "", "", 0, 0, 0, 0, 0, 0, False)
-    listed = SimpleNamespace(path="1", summary=summary)
-    store: Any = SimpleNamespace(
-        client=Untrue(answer), name="jmfts", scan=lambda: iter([]), about=Capabilities
-    )
-    engine = ServerEngine(store, tmp_path_factory.getbasetemp())
-    engine._summaries, engine._known_until = {int(listed.path): summary}, float("inf")
-    results = engine.answer(Asking(parse("fox"), Method.BM25, paths=[str(scope)]))
-    inside = {
-        path[-1] if piece else 100 + at for at, (path, piece) in enumerate(hits) if scope in path
-    }
-    assert set(entries(results)) <= inside
+    for document in (first, piece):
+        making.request("POST", f"/documents/{document}/embed?with_tokens=true")
+
+    def explained(query: str) -> dict[int, Hit]:
+        hits = found(engine, query).hits
+        return {int(hit.entry): engine.explained(hit, parse(query)) for hit in hits}
+
+    hits = explained("car trouble")
+    (likely,) = hits[first].likely
+    assert (likely.word, likely.sought, likely.spans) == ("vehicle", "car", [(0, 7)])
+    assert 0.5 < likely.nearness < 1
+    assert [likely.spans for likely in hits[second].likely] == [[(6, 13)]]  # by its piece
+    assert explained("vehicle")[first].likely == ()  # the word itself stands there
+
+
+def test_the_server_s_own_mixture_gives_the_server_s_own_order(
+    embedding: tuple[Making, ServerEngine],
+) -> None:
+    making, engine = embedding
+    texts = ("the car broke down", "a vehicle needs repair", "cars and buses", "the cat sat down")
+    _, *some = making.chain(*texts)
+    for document in some:
+        making.request("POST", f"/documents/{document}/embed?with_tokens=true")
+    body = {"query": "car repair", "limit": 30, "usetype": "tau:message"}
+    theirs = making.request("POST", "/search/hybrid", json=body)["results"]
+    preset = engine.manner.presets["server"]
+    ours = found(engine, "car repair", weights=preset.weights, fused_by=preset.fused_by)
+    assert entries(ours) == [each["document"]["id"] for each in theirs]

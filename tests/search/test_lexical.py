@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tau_browser.model.context import states
 from tau_browser.model.state import State
-from tau_browser.search.filtering import Filtering
+from tau_browser.search.filtering import Filtering, ReadSessions
 from tau_browser.search.highlight import Highlighter
 from tau_browser.search.lexical import can_rank
 from tau_browser.search.query import parse
@@ -377,7 +377,7 @@ def test_filters_of_events_are_what_the_entries_say(indexed: Indexed) -> None:
         asked = [
             session.entry_id(at)
             for at in range(len(session))
-            if Filtering(parsed).passes(
+            if Filtering(parsed, "tau", ReadSessions().of).passes(
                 Hit(str(path), *session.columns.row(at), session.record(at))
             )
         ]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from tau_browser.search import candidates
 from tau_browser.search.factors import factor_of
-from tau_browser.search.filtering import Filtering
+from tau_browser.search.filtering import Filtering, ReadSessions
 from tau_browser.search.find import QueryError
 from tau_browser.search.folding import fold_case
 from tau_browser.search.matching import pattern_for
@@ -49,7 +49,7 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 
 def hits(query: str, *paths: Path | str) -> list[Hit]:
     parsed = parse(query)
-    filtering = Filtering(parsed)
+    filtering = Filtering(parsed, "tau", ReadSessions().of)
     batches = scan(parsed, [str(path) for path in paths])
     return [hit for batch in batches for hit in batch if filtering.passes(hit)]
 

@@ -26,8 +26,8 @@ from tau_browser.search.vocabulary import Vocabulary
 class Standing:
     """Where an entry stands: its bytes in a file, its session, its state and model there.
 
-    On a server, `path` is the number of the conversation's root, and `start` minus that of the
-    entry's document.
+    On a server, `path` is the number of the conversation's root ("" for what belongs to none),
+    `start` minus that of the entry's document, and `state` None until the conversation is read.
     """
 
     path: str
@@ -35,7 +35,7 @@ class Standing:
     stop: int
     session: str
     cwd: str
-    state: State
+    state: State | None
     model: str
     group: int
 
@@ -168,7 +168,7 @@ class Reader:
                     )
                     found.setdefault(row.content, []).append(standing)
         for standings in found.values():
-            standings.sort(key=lambda standing: standing.state)
+            standings.sort(key=lambda standing: standing.state or 0)
         return found
 
     def content_at(self, path: str, start: int) -> int | None:

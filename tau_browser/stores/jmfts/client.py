@@ -20,6 +20,7 @@ from tau_browser.stores.files import words_of
 from tau_browser.stores.jmfts.documents import (
     Capabilities,
     Chunked,
+    Counts,
     Created,
     Difference,
     Document,
@@ -27,6 +28,8 @@ from tau_browser.stores.jmfts.documents import (
     Frontier,
     Index,
     Located,
+    Token,
+    Tokens,
     View,
 )
 from tau_browser.stores.jmfts.errors import JmftsError, refusal
@@ -129,9 +132,13 @@ class Client:
                 raise
         return await self._send(*asked, repeatable=True)
 
-    async def tokens(self, document: int) -> list[dict[str, Any]]:
+    async def tokens(self, document: int) -> list[Token]:
         """The tokens that late interaction knows of a document."""
-        return await self._get(f"/documents/{document}/tokens", list[dict[str, Any]])
+        return (await self._get(f"/documents/{document}/tokens", Tokens)).tokens
+
+    async def counts(self) -> Counts:
+        """How many documents there are."""
+        return await self._get("/graph/stats", Counts)
 
     async def indexes(self) -> list[Index]:
         """The BM25 indexes."""

@@ -93,6 +93,26 @@ class Found(msgspec.Struct, frozen=True, gc=False):
     applied: Applied = Applied()
 
 
+class Token(msgspec.Struct, frozen=True, gc=False):
+    """A token that late interaction compares: a word, or a piece of one that begins with ##."""
+
+    token_idx: int
+    token_text: str = ""
+
+
+class Tokens(msgspec.Struct, frozen=True, gc=False):
+    """The tokens of a document that were found worth keeping."""
+
+    tokens: list[Token] = []
+
+
+class Counts(msgspec.Struct, frozen=True, gc=False):
+    """How many documents there are, and how many of each use type."""
+
+    total_documents: int = 0
+    by_usetype: dict[str, int] = {}
+
+
 class Difference(msgspec.Struct, frozen=True, gc=False):
     """What was added since some time."""
 
@@ -174,6 +194,7 @@ class Chunked(msgspec.Struct, frozen=True):
 
 
 class Index(msgspec.Struct, frozen=True):
-    """A BM25 index."""
+    """A BM25 index, and how many documents it holds; deleted ones may count."""
 
     name: str
+    total_docs: int = 0

@@ -104,7 +104,7 @@ class Preview(Vertical):
             reason = safe_line(event.reason) or "the entry is no longer where it was found"
             self._title.show(reason)
             return
-        self._entry.show(session, places[0], hit.state.word)
+        self._entry.show(session, places[0], hit.state_word)
         self._title.show(_where(session, places[0]))
 
 

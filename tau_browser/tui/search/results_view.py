@@ -110,13 +110,13 @@ class ResultsView(RowsView):
         style = "warning" if hit.state in _WARNED else "dim"
         sign = self.glyphs.speakers.get(hit.speaker.split(" ")[0]) or self.glyphs.speakers["other"]
         left: list[Piece] = [
-            (self.glyphs.states[hit.state], "accent" if hit.state is State.PATH else style),
+            (self._sign_of(hit.state), "accent" if hit.state is State.PATH else style),
             (f"{hit.rank:>4,} ", "dim"),
             (f"{sign} ", "accent"),
             (f"{safe_line(hit.speaker)} ", f"accent {shade}"),
         ]
-        if hit.state is not State.PATH:
-            left.append((f"{hit.state.word} ", style))
+        if hit.state not in (State.PATH, None):
+            left.append((f"{hit.state_word} ", style))
         if hit.is_subagent:
             left.append(("sub-agent ", "accent"))
         right: list[Piece] = []
@@ -128,6 +128,9 @@ class ResultsView(RowsView):
         right.append((f" {_ranks(hit, width)}", "dim"))
         room = width - _cells(left) - min(_cells(right), width // 2)
         return [*left, *self._snippet(hit, shade, room)], right
+
+    def _sign_of(self, state: State | None) -> str:
+        return " " if state is None else self.glyphs.states[state]
 
     def _snippet(self, hit: Hit, shade: str, room: int) -> list[Piece]:
         """What was found, cut at its start where else the first mark would not be in view."""

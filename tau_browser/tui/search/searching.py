@@ -9,14 +9,13 @@ import contextlib
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
 from tau_browser.model.session import Session
 from tau_browser.model.text import size_of
-from tau_browser.search.answers import can_mean
 from tau_browser.search.engine import can_rerank
 from tau_browser.search.find import QueryError
 from tau_browser.search.index.folder import IndexBusy, NoIndex
@@ -143,8 +142,8 @@ class Searcher:
         asking, engine = question.asking, self._engine
         waits = can_rerank(asking)
         try:
-            if asking.method is Method.HYBRID and can_mean(asking) and not question.goes_on:
-                yield engine.answer(replace(asking, method=Method.BM25)), False
+            for sooner in () if question.goes_on else engine.early(asking, cancelled):
+                yield sooner, False
                 if cancelled():
                     return
             results = engine.answer(asking, cancelled)
