@@ -2,12 +2,13 @@
 agmem's, until Ctrl-C.
 
 JSON, at the end: {"repository", "session", "sessions", "captured", "known", "recovered",
-"redacted", "waiting", "commits", "unread"}
+"redacted", "waiting", "commits", "signed", "unread"}
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 import threading
@@ -16,6 +17,7 @@ from typing import Any
 
 from tau_browser.actions.observe.capture import Capture
 from tau_browser.actions.observe.follow import Observing, Pace
+from tau_browser.actions.observe.signing import VARIABLE, private_key
 from tau_browser.cli import places
 from tau_browser.cli.output import Printer, print_json
 from tau_browser.config import settings, use_rules
@@ -30,7 +32,8 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     target = places.target(args, args.ref)
     stop = threading.Event()
     before = {number: signal.signal(number, lambda *_: stop.set()) for number in _SIGNALS}
-    capture = Capture(Path(args.into).expanduser().absolute())
+    key = private_key(os.environ)
+    capture = Capture(Path(args.into).expanduser().absolute(), key)
     pace = Pace(args.every, args.batch, args.interval)
 
     def tell(sentence: str) -> None:
@@ -39,13 +42,15 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     try:
         with capture:
             observing = Observing(target.store, target.path, capture, pace, tell)
+            if capture.lacks_key:
+                tell(f"commits stay unsigned: {args.into} has a key, ${VARIABLE} is not set")
             if not args.once:
                 tell(f"capturing into {args.into}; Ctrl-C ends the session")
             observing.run(stop, once=args.once)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    report = _report(args.into, observing)
+    report = _report(args.into, observing, signed=key is not None)
     if args.json:
         print_json(report)
     else:
@@ -53,7 +58,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     return 0
 
 
-def _report(into: str, observing: Observing) -> dict[str, Any]:
+def _report(into: str, observing: Observing, *, signed: bool) -> dict[str, Any]:
     capture = observing.capture
     return {
         "repository": into,
@@ -65,6 +70,7 @@ def _report(into: str, observing: Observing) -> dict[str, Any]:
         "redacted": observing.redaction.count,
         "waiting": observing.waiting,
         "commits": capture.counts.commits,
+        "signed": signed,
         "unread": observing.unread,
     }
 
@@ -74,7 +80,7 @@ def _print(report: dict[str, Any], printer: Printer) -> None:
         f"{counted(report['captured'], 'call')} captured",
         f"{counted(report['sessions'], 'session')} read",
         f"{report['known']:,} known already",
-        f"{counted(len(report['commits']), 'commit')}",
+        counted(len(report["commits"]), "signed commit" if report["signed"] else "commit"),
     ]
     if report["recovered"]:
         said.append(f"{report['recovered']:,} recovered from the crash buffer")

@@ -45,8 +45,9 @@ class Counts:
 class Capture:
     """Captures into one repository. Use it as a context: leaving it ends the session."""
 
-    def __init__(self, root: Path) -> None:
-        self._target = Target(root)
+    def __init__(self, root: Path, key: bytes | None = None) -> None:
+        """key: the private one that commits are signed with, as PEM (`signing.private_key`)."""
+        self._target = Target(root, key)
         self._lock = Lock(root / ".mem")
         self._buffer = root / ".mem" / "daemon_buffer.jsonl"
         self._session_file = root / ".mem" / "daemon_session.json"
@@ -66,6 +67,11 @@ class Capture:
         """The id of the session that is captured into."""
         return str(self._session.get("session_id", ""))
 
+    @property
+    def lacks_key(self) -> bool:
+        """Whether its commits should be signed, and cannot be."""
+        return self._target.lacks_key
+
     def start(self) -> None:
         """Take the repository and finish what a kill left undone. Raises StoreError."""
         self._target.prepare()
@@ -73,6 +79,7 @@ class Capture:
         try:
             self._target.clear()
             self._refuse_foreign()
+            self._target.introduce_key()
             self._begin_session()
             self._carry_out_plan()
             self._known = _committed(self._target.history())

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tau_browser.actions.observe.disk import TEMPORARY, append, make_folder, put, told
+from tau_browser.actions.observe.signing import Signer, has_public_key
 from tau_browser.stores.agmem.beside import Beside
 from tau_browser.stores.agmem.history import History
 from tau_browser.stores.agmem.integrity import merkle_root
@@ -43,9 +44,12 @@ class Made:
 class Target:
     """The repository at a folder. Whatever the system complains of is a StoreError."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, key: bytes | None = None) -> None:
+        """key: the private one that commits are signed with, as PEM."""
         self.root = root
         self.mem = root / ".mem"
+        self._key = key
+        self._signer: Signer | None = None
 
     def prepare(self) -> None:
         """Make it if the folder is empty or not there; refuse what must not be written to."""
@@ -58,6 +62,18 @@ class Target:
         if beside.conflicts():
             raise StoreError(f"{self.root}: a merge is not finished: resolve and commit it first")
         self.branch()
+        if self._key is not None:
+            self._signer = Signer(self._key, self.mem)
+
+    @property
+    def lacks_key(self) -> bool:
+        """Whether its commits should be signed, and cannot be."""
+        return self._signer is None and has_public_key(self.mem)
+
+    def introduce_key(self) -> None:
+        """Let agmem know the key that commits are signed with. For who holds the lock."""
+        if self._signer is not None:
+            self._signer.introduce()
 
     def clear(self) -> None:
         """Delete what kills left of files that were being written. For who holds the lock."""
@@ -125,6 +141,10 @@ class Target:
             for path, blob in tree.items()
         ]
         content = _json({"type": "tree", "entries": entries})
+        root = merkle_root(tree.values())
+        metadata = {**metadata, "merkle_root": root}
+        if self._signer is not None:
+            metadata["signature"] = self._signer.sign(root)
         commit = {
             "type": "commit",
             "tree": self.store("tree", content),
@@ -132,7 +152,7 @@ class Target:
             "author": self.author(),
             "timestamp": time,
             "message": message,
-            "metadata": {**metadata, "merkle_root": merkle_root(tree.values())},
+            "metadata": metadata,
         }
         made = _json(commit)
         digest = hashlib.sha256(b"commit %d\0" % len(made) + made).hexdigest()

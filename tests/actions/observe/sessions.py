@@ -56,11 +56,11 @@ def write(path: Path, entries: list[Any], session_id: str = "s1") -> Path:
     return path
 
 
-def capture_once(path: Path, repo: Path, *, batch: int = 50) -> Observing:
+def capture_once(path: Path, repo: Path, *, batch: int = 50, key: bytes | None = None) -> Observing:
     """Capture what there is at a path, and end."""
     import threading
 
-    with Capture(repo) as capture:
+    with Capture(repo, key) as capture:
         one = str(path) if path.is_file() else None
         observing = Observing(TauFileStore([str(path)]), one, capture, Pace(batch=batch))
         observing.run(threading.Event(), once=True)

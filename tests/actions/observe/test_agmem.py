@@ -13,6 +13,7 @@ from tau_browser.stores.agmem.integrity import audit
 from tau_browser.stores.agmem.origin import Repository
 from tau_browser.stores.verdict import Verdict
 from tests.actions.observe.sessions import call, calls, capture_once, history, write
+from tests.actions.observe.test_signing import private_pem, public_pem, verdicts
 from tests.environments import AGMEM, environment
 
 pytestmark = pytest.mark.slow
@@ -119,6 +120,20 @@ def test_agmem_goes_on_from_there_and_so_do_we(repo: Path, tmp_path: Path) -> No
     assert agmem(repo, "fsck").returncode == 0
     report = audit(str(repo), Repository(str(repo)).history())
     assert report.verdict is Verdict.UNSIGNED and not report.remarks
+
+
+def test_what_we_sign_it_verifies(tmp_path: Path) -> None:
+    repo = tmp_path / "repo"
+    path = write(tmp_path / "s.jsonl", calls(3))
+    observing = capture_once(path, repo, batch=2, key=private_pem())
+    assert len(observing.capture.counts.commits) == 2
+    assert verdicts(repo) == {Verdict.VERIFIED}
+    signed = agmem(repo, "verify", "--crypto")
+    assert signed.returncode == 0, signed.stdout
+    # it does look at the signature
+    (repo / ".mem" / "keys" / "public.pem").write_bytes(public_pem(private_pem()))
+    refused = agmem(repo, "verify", "--crypto")
+    assert refused.returncode != 0 and "signature verification failed" in refused.stdout
 
 
 def test_we_capture_into_what_agmem_made(tmp_path: Path) -> None:
