@@ -1,4 +1,4 @@
-"""What was found in which state of which file, kept so that looking again reads no session.
+"""What was found in which state of which session, kept so that looking again reads no session.
 
 A cache and nothing more: one that cannot be read is made anew. It holds queries and titles, so
 only its owner may read it; the texts of hits stay where they are.
@@ -11,56 +11,55 @@ import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import msgspec
 
 from tau_browser.audit.recall import SessionAudit
+from tau_browser.audit.states import State
 from tau_browser.audit.tools import ToolTable
 
-_VERSION = 2
+_VERSION = 3
 """Of the stored form and of the rules that lead to verdicts: a change of either is a new one."""
-
-Identity = tuple[int, ...]
-"""What tells one state of a session from another."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS audits (
-    path BLOB PRIMARY KEY, identity TEXT NOT NULL, audit TEXT NOT NULL
+    key BLOB PRIMARY KEY, state TEXT NOT NULL, audit TEXT NOT NULL
 ) WITHOUT ROWID;
 """
 
 
 class AuditCatalog:
-    """Audits by path. `folder` None keeps nothing."""
+    """Audits by the keys of their sessions (`states`). `folder` None keeps nothing."""
 
     def __init__(self, folder: Path | None, tools: ToolTable) -> None:
         spelled = repr((_VERSION, tools.tools, tools.folders))
         rules = hashlib.sha256(spelled.encode("utf-8", "surrogateescape")).hexdigest()[:16]
         self.path = folder / "audit" / f"{rules}.db" if folder else None
 
-    def known(self) -> dict[str, tuple[Identity, SessionAudit]]:
-        """All that is kept, by path."""
+    def known(self, prefix: str) -> dict[str, tuple[State, SessionAudit]]:
+        """All that is kept under keys that begin so."""
         rows: list[tuple[bytes, str, str]] = []
+        start = os.fsencode(prefix)
         with contextlib.suppress(sqlite3.Error, OSError), self._open() as sql:
-            rows = sql.execute("SELECT path, identity, audit FROM audits").fetchall()
+            asked = "SELECT key, state, audit FROM audits WHERE substr(key, 1, ?) = ?"
+            rows = sql.execute(asked, (len(start), start)).fetchall()
         found = {}
-        for path, identity, audit in rows:
+        for key, state, audit in rows:
             with contextlib.suppress(ValueError, RecursionError):  # damaged: audited again
-                state = tuple(json.loads(identity))
                 kept = msgspec.convert(json.loads(audit), SessionAudit, str_keys=True)
-                found[os.fsdecode(path)] = state, kept
+                found[os.fsdecode(key)] = state, kept
         return found
 
-    def keep(self, audits: Iterable[tuple[Identity, SessionAudit]], gone: Iterable[str]) -> None:
+    def keep(self, audits: Mapping[str, tuple[State, SessionAudit]], gone: Iterable[str]) -> None:
         """Remember audits, and forget sessions that are no longer there. A cache that cannot be
         written is no reason to stop."""
-        rows = [(os.fsencode(one.path), json.dumps(state), _json(one)) for state, one in audits]
+        rows = [(os.fsencode(key), state, _json(one)) for key, (state, one) in audits.items()]
         with contextlib.suppress(sqlite3.Error, OSError), self._open() as sql, sql:
             sql.executemany("INSERT OR REPLACE INTO audits VALUES (?, ?, ?)", rows)
-            forgotten = ((os.fsencode(path),) for path in gone)
-            sql.executemany("DELETE FROM audits WHERE path = ?", forgotten)
+            forgotten = ((os.fsencode(key),) for key in gone)
+            sql.executemany("DELETE FROM audits WHERE key = ?", forgotten)
 
     def _open(self) -> contextlib.closing[sqlite3.Connection]:
         """The database, for its owner alone. Raises sqlite3.Error and OSError."""

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from tau_browser.audit.recall import Outcome, Recall, SessionAudit, Verdict
+from tau_browser.audit.relations import OwnDocuments
 from tau_browser.audit.tools import Action
-from tau_browser.audit.totals import found_by
+from tau_browser.audit.totals import distinct, found_by
+from tau_browser.model.session import Session
 from tau_browser.model.text import counted
 
 _SHOWN = 2  # calls of one entry
 
 
-def marks_of(audit: SessionAudit) -> dict[int, str]:
-    """Words by place, for calls of a memory and for entries that were recalled themselves."""
-    marks = _on_entries(audit.recalls)
+class Mark(NamedTuple):
+    """Words beside an entry. covers: how many sessions recalled it, of how many that were looked
+    at; "" where it is this one's alone."""
+
+    text: str
+    covers: str = ""
+
+
+def marks_of(
+    session: Session, audit: SessionAudit, others: Sequence[SessionAudit] | None = None
+) -> dict[int, Mark]:
+    """The marks by place, of calls of a memory and of entries that were recalled themselves.
+
+    others: sessions of a store whose entries are documents, as they were last audited; None where
+    no other session can have recalled an entry of this one.
+    """
+    marks = _on_entries(session, audit, others)
     calls: dict[int, list[Recall]] = {}
     for recall in audit.recalls:
         calls.setdefault(recall.place, []).append(recall)
@@ -22,7 +39,9 @@ def marks_of(audit: SessionAudit) -> dict[int, str]:
         kind = "memory file: " if recalls[0].is_weak else ""
         words = "; ".join(on_call(recall) for recall in recalls[:_SHOWN])
         more = f"; {len(recalls) - _SHOWN} more" if len(recalls) > _SHOWN else ""
-        marks[place] = f"{kind}{words}{more}"
+        recalled = marks.get(place, Mark(""))
+        joined = filter(None, [f"{kind}{words}{more}", recalled.text])
+        marks[place] = recalled._replace(text="; ".join(joined))
     return marks
 
 
@@ -40,13 +59,26 @@ def on_call(recall: Recall) -> str:
     return f"{counted(len(recall.hits), 'hit')}, {_used([hit.verdict for hit in recall.hits])}"
 
 
-def _on_entries(recalls: Iterable[Recall]) -> dict[int, str]:
-    verdicts: dict[int, list[Verdict]] = {}
-    for recall in recalls:
+def _on_entries(
+    session: Session, audit: SessionAudit, others: Sequence[SessionAudit] | None
+) -> dict[int, Mark]:
+    """How often an entry was recalled, in how many sessions of how many that were looked at."""
+    uses: dict[int, list[tuple[str, Verdict]]] = {}
+    own = OwnDocuments(session, set(), {})
+    for where, recall in distinct([audit, *(others or ())]):
         for hit in found_by(recall):
-            if hit.entry >= 0:
-                verdicts.setdefault(hit.entry, []).append(hit.verdict)
-    return {place: f"recalled {len(some)}x, {_used(some)}" for place, some in verdicts.items()}
+            place = hit.entry if where is audit else own.entry(hit.document)
+            if place >= 0:
+                uses.setdefault(place, []).append((where.path, hit.verdict))
+    marks = {}
+    for place, some in uses.items():
+        covers = ""
+        if others is not None:
+            recalling = len({path for path, _ in some})
+            covers = f"{recalling} of {counted(len(others) + 1, 'audited session')}"
+        used = _used([verdict for _, verdict in some])
+        marks[place] = Mark(f"recalled {len(some)}x, {used}", covers)
+    return marks
 
 
 def _used(verdicts: list[Verdict]) -> str:

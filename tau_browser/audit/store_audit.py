@@ -1,21 +1,23 @@
-"""The audit of a store: each session once per state of its file, and what they add up to."""
+"""The audit of a store: each session once per state of it, and what they add up to."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
-from tau_browser.audit.catalog import AuditCatalog, Identity
+from tau_browser.audit.catalog import AuditCatalog
 from tau_browser.audit.recall import SessionAudit
 from tau_browser.audit.session_audit import audit_session
+from tau_browser.audit.states import State, States, states_of
 from tau_browser.audit.sweep import may_recall
 from tau_browser.audit.tools import KNOWN_TOOLS, ToolTable
-from tau_browser.model.session import Session
-from tau_browser.stores.files import header_of, identity_of, words_of
+from tau_browser.stores.files import header_of, words_of
 from tau_browser.stores.store import Listed, Store, StoreError, Unreadable
 
+T = TypeVar("T")
 _KEEP_EVERY = 200  # sessions
 
 
@@ -51,49 +53,65 @@ def audit_store(
     found = list(store.scan())
     sessions = [item for item in found if isinstance(item, Listed)]
     unreadable = [item for item in found if isinstance(item, Unreadable)]
+    states = states_of(store)
     catalog = AuditCatalog(cache_folder, tools)
-    known = catalog.known()
-    states = {listed.path: _state_of(listed) for listed in sessions}
-    audits = {
-        path: known[path][1]
-        for path, state in states.items()
-        if state is not None and path in known and known[path][0] == state
-    }
-    new = [listed for listed in sessions if listed.path not in audits]
-    gone = known.keys() - states.keys()
+    known = catalog.known(states.prefix)
+    audits: dict[str, SessionAudit] = {}
+    failed = 0
 
     def progress(read: int, *, shown: bool) -> Progress:
-        left = len(new) - read
+        done = len(audits) + failed
         audit = None
         if shown:
             listed = [one for one in sessions if one.path in audits]
             titled = [_titled(audits[one.path], one) for one in listed]
-            audit = StoreAudit(titled, list(unreadable), left)
-        return Progress(len(sessions) - left, len(sessions), read, audit)
+            audit = StoreAudit(titled, list(unreadable), len(sessions) - done)
+        return Progress(done, len(sessions), read, audit)
 
+    kept = [(one.path, *known[key]) for one in sessions if (key := states.key(one.path)) in known]
+    for some in _batches(kept, states.at_once):
+        if audits:
+            yield progress(0, shown=False)
+        if cancelled():
+            break
+        still = states.unchanged({path: state for path, state, _ in some})
+        audits |= {path: audit for path, _, audit in some if path in still}
+    new = [listed for listed in sessions if listed.path not in audits]
+    listed_keys = {states.key(listed.path) for listed in sessions}
+    gone = {key for key in known.keys() - listed_keys if states.is_gone(key)}
     yield progress(0, shown=True)
-    wanted = may_recall([one.path for one in new if _is_log(one.path)], tools)
-    fresh: list[tuple[Identity, SessionAudit]] = []
+    wanted = _wanted(store, new, tools)
+    fresh: dict[str, tuple[State, SessionAudit]] = {}
     for read, listed in enumerate(new, 1):
         if cancelled():
             break
         try:
-            audits[listed.path] = _audit(store, listed, wanted, tools)
-            if (state := states[listed.path]) is not None:
-                fresh.append((state, audits[listed.path]))
+            state, audits[listed.path] = _audit(states, listed, wanted, tools)
+            if state:
+                fresh[states.key(listed.path)] = state, audits[listed.path]
         except (StoreError, OSError) as error:
+            failed += 1
             said = words_of(error) if isinstance(error, OSError) else str(error)
             unreadable.append(Unreadable(listed.path, said.removeprefix(f"{listed.path}: ")))
         is_due = read % _KEEP_EVERY == 0
         if is_due:
             catalog.keep(fresh, ())
-            fresh = []
+            fresh = {}
         if read < len(new):
             yield progress(read, shown=is_due)
     if fresh or gone:
         catalog.keep(fresh, gone)
     if new and not cancelled():
         yield progress(len(new), shown=True)
+
+
+def last_audits(
+    store: Store, cache_folder: Path | None, tools: ToolTable = KNOWN_TOOLS
+) -> list[SessionAudit]:
+    """What the sessions of a store came to when they were last audited; nothing of them is read
+    or asked for now."""
+    known = AuditCatalog(cache_folder, tools).known(states_of(store).prefix)
+    return [audit for _, audit in known.values()]
 
 
 def whole_audit(
@@ -107,24 +125,36 @@ def whole_audit(
     return audit
 
 
-def load(store: Store, path: str) -> Session:
-    """A session of a store, read to its end. Raises StoreError."""
-    opened = store.open(path)
-    session = None
-    for progress in opened.load():
-        session = progress.session
-    opened.close()
-    assert session is not None  # the last progress carries the whole session
-    return session
+def _wanted(store: Store, new: Sequence[Listed], tools: ToolTable) -> set[str]:
+    """Those of some sessions that must be read: all but files without a sign of a memory's tool,
+    in them and in what belongs to them."""
+    files = {one.path: _files(store, one.path) for one in new if _is_log(one.path)}
+    found = may_recall([file for some in files.values() for file in some], tools)
+    plain = {path for path, some in files.items() if found.isdisjoint(some)}
+    return {one.path for one in new} - plain
 
 
-def _audit(store: Store, listed: Listed, wanted: set[str], tools: ToolTable) -> SessionAudit:
-    if listed.path in wanted or not _is_log(listed.path):
-        return audit_session(listed.path, load(store, listed.path), tools)
-    header = header_of(listed.path)
+def _files(store: Store, path: str) -> tuple[str, ...]:
+    try:
+        return store.open(path).log().files
+    except StoreError:
+        return (path,)
+
+
+def _audit(
+    states: States, listed: Listed, wanted: set[str], tools: ToolTable
+) -> tuple[State, SessionAudit]:
+    if listed.path in wanted:
+        session, state = states.load(listed.path)
+        return state, audit_session(listed.path, session, tools)
+    state, header = states.state(listed.path), header_of(listed.path)
     named = {name: header.get(name) for name in ("id", "cwd")}
-    session, cwd = (value if isinstance(value, str) else "" for value in named.values())
-    return SessionAudit(listed.path, session, "", cwd, "", 0)
+    session_id, cwd = (value if isinstance(value, str) else "" for value in named.values())
+    return state, SessionAudit(listed.path, session_id, "", cwd, "", 0)
+
+
+def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    return (items[at : at + size] for at in range(0, len(items), size))
 
 
 def _titled(audit: SessionAudit, listed: Listed) -> SessionAudit:
@@ -145,11 +175,3 @@ def _titled(audit: SessionAudit, listed: Listed) -> SessionAudit:
 def _is_log(path: str) -> bool:
     """Whether a session is a file whose lines spell it as it is."""
     return path.endswith(".jsonl") and os.path.isfile(path)
-
-
-def _state_of(listed: Listed) -> Identity | None:
-    """The state of a session's file; None where it is not in one, and nothing tells of changes."""
-    if not os.path.isfile(listed.path):
-        return None
-    identity = identity_of(os.stat(listed.path))
-    return identity.device, identity.inode, identity.size, identity.mtime_ns

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from textual import work
 
+from tau_browser.stores.adapters import JMFTS
+
 if TYPE_CHECKING:
     from textual.screen import Screen
 
@@ -54,19 +56,22 @@ class Recalling(_Base):
             self._run_audit(self._opened.path, self._generation)
 
     @work(thread=True, exclusive=True, group="audit", exit_on_error=False)
-    def _run_audit(self, path: str, generation: int) -> None:
-        from tau_browser.tui.audit.auditing import audit_open
+    def _run_audit(self, path: str, generation: int, audit: SessionAudit | None = None) -> None:
+        """`audit`: that of the session, where nothing but its marks is to be made again."""
+        from tau_browser.audit.session_audit import audit_session
+        from tau_browser.tui.audit.auditing import OpenAudit, mark_open
 
-        if (session := self._tree.session) is not None:
-            audit_open(path, session, self._memory_tools(), generation, self.post_message)
+        if (session := self._tree.session) is None:
+            return
+        tools, store = self._memory_tools(), self.app.target.store
+        opened = OpenAudit(path, session, audit or audit_session(path, session, tools))
+        mark_open(store, self.app.cache_folder, opened, tools, generation, self.post_message)
 
     def on_session_audited(self, event: SessionAudited) -> None:
         if event.generation != self._generation or self._opened is None:
             return
-        from tau_browser.audit.marks import marks_of
-
         self._audited = event.audit
-        self._tree.show_remarks(marks_of(event.audit))
+        self._tree.show_remarks(event.marks)
 
     def action_audit(self) -> None:
         """What was recalled, and whether it was used."""
@@ -77,7 +82,14 @@ class Recalling(_Base):
         known = None
         if opened is not None and session is not None and audit is not None:
             known = OpenAudit(opened.path, session, audit)
-        self.app.push_screen(AuditScreen(known, self._memory_tools()), self._go_to_entry)
+        self.app.push_screen(AuditScreen(known, self._memory_tools()), self._left_audit)
+
+    def _left_audit(self, destination: Destination | None) -> None:
+        """What was audited there may count in the marks here."""
+        on_server = self.app.target.store.name == JMFTS
+        if on_server and self._opened is not None and self._audited is not None:
+            self._run_audit(self._opened.path, self._generation, self._audited)
+        self._go_to_entry(destination)
 
     def _memory_tools(self) -> ToolTable:
         from tau_browser.audit.tools import ToolTable

@@ -69,6 +69,9 @@ def status(tree: TreeView) -> str:
     words.append(safe_line(stamp_text(session.record(entry).get("timestamp"))))
     if session.has(entry, Flag.COPIED):
         words.append("copied")
+    if remark := tree.remarks.get(entry):
+        covers = f" ({remark.covers})" if remark.covers else ""
+        words.append(f"{tree.glyphs.recall} {safe_line(remark.text)}{covers}")
     if label := tree.labels.get(session.entry_id(entry)):
         words.append(f"{tree.glyphs.label} {first_line(label.note or label.text)}")
     return " · ".join(word for word in words if word)

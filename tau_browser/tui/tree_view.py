@@ -30,6 +30,7 @@ from tau_browser.tui.rows_view import Piece, RowsView
 
 if TYPE_CHECKING:
     from tau_browser.actions.labels import Label
+    from tau_browser.audit.marks import Mark
 
 _STATE_STYLES = {
     State.PATH: "accent",
@@ -41,6 +42,7 @@ _STATE_STYLES = {
 
 
 _ROOM_FOR_TIMES = 64  # columns below which what is said needs the space more
+_ROOM_FOR_COVERS = 100  # columns; the status tells it anyway
 _MEMORY = 3  # letters of a memory type in its badge: the entry pane tells the word and the rule
 
 
@@ -63,7 +65,7 @@ class TreeView(RowsView):
         self.pattern: Pattern | None = None
         self.hits: Places = np.empty(0, np.intp)  # places, ascending
         self.notice = ""
-        self.remarks: Mapping[int, str] = {}  # by place: words that stand beside an entry
+        self.remarks: Mapping[int, Mark] = {}  # by place: what was recalled
         self._full: Rows | None = None  # the rows of the full history, behind any other view
         self._facts: Facts | None = None
         self._hits_before: Int32s | None = None  # by line: hits in the lines before it
@@ -166,7 +168,7 @@ class TreeView(RowsView):
         self._strips.clear()
         self.refresh()
 
-    def show_remarks(self, remarks: Mapping[int, str]) -> None:
+    def show_remarks(self, remarks: Mapping[int, Mark]) -> None:
         """Let words stand beside some entries."""
         self.remarks = remarks
         self._strips.clear()
@@ -493,8 +495,9 @@ class TreeView(RowsView):
             badges.append((state.word, _STATE_STYLES[state]))
         if place == session.leaf:
             badges.append((f"{glyphs.leaf} leaf", "accent strong"))
-        if place in self.remarks:
-            badges.append((f"{glyphs.recall} {safe_line(self.remarks[place])}", "accent"))
+        if remark := self.remarks.get(place):
+            covers = f" ({remark.covers})" if remark.covers and width >= _ROOM_FOR_COVERS else ""
+            badges.append((f"{glyphs.recall} {safe_line(remark.text)}{covers}", "accent"))
         badges = [*event_badges(record, width), *badges]
         time = safe_line(stamp_text(record.get("timestamp")))[11:19]
         if time and width >= _ROOM_FOR_TIMES:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 from pathlib import Path
 
 import pytest
 
-from tau_browser.audit import store_audit
+from tau_browser.audit import states, store_audit
 from tau_browser.audit.store_audit import audit_store, whole_audit
 from tau_browser.audit.tools import KNOWN_TOOLS, ToolTable
 from tau_browser.audit.totals import by_project, documents_of, totals_of
-from tau_browser.stores.targets import store_over
+from tau_browser.stores.targets import store_at, store_over
 from tests.audit.labelled import STORIES
 from tests.audit.sessions import Doc, Story
 
@@ -52,7 +53,7 @@ def test_a_second_look_reads_no_session(
 ) -> None:
     store, cache = store_over([str(folder)], None), tmp_path / "cache"
     first = whole_audit(store, cache)
-    monkeypatch.setattr(store_audit, "load", None)
+    monkeypatch.setattr(states, "load", None)
     monkeypatch.setattr(store_audit, "header_of", None)
     progress = list(audit_store(store, cache))
     assert [(each.done, each.total, each.read) for each in progress] == [
@@ -78,6 +79,37 @@ def test_a_session_that_changed_is_read_again(folder: Path, tmp_path: Path) -> N
     changed = next(one for one in last.audit.audits if one.path.endswith("00.jsonl"))
     assert [recall.query for recall in changed.recalls][-1] == "more"
     assert not next(iter(audit_store(store, cache))).read
+
+
+def test_the_audit_of_another_folder_forgets_nothing(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "a.jsonl").write_bytes(STORIES[0]().log)
+    cache = tmp_path / "cache"
+    for each in (folder, other):
+        whole_audit(store_over([str(each)], None), cache)
+    for each in (folder, other):
+        assert not list(audit_store(store_over([str(each)], None), cache))[-1].read
+
+
+def test_what_belongs_to_a_session_is_looked_into(tmp_path: Path) -> None:
+    """A sub-agent's recall, in a file of its own beside the session's."""
+    folder = tmp_path / "projects" / "-home-ada"
+    agents = folder / "s1" / "subagents"
+    agents.mkdir(parents=True)
+    user = {"type": "user", "uuid": "u1", "parentUuid": None, "sessionId": "s1"}
+    user |= {"timestamp": "2026-03-01T10:00:00.000Z", "message": {"role": "user", "content": "Go."}}
+    call = {"type": "tool_use", "id": "c1", "name": "memory_search", "input": {"query": "tea"}}
+    asked = user | {"type": "assistant", "uuid": "a1", "isSidechain": True, "agentId": "x"}
+    asked["message"] = {"role": "assistant", "content": [call]}
+    (folder / "s1.jsonl").write_text(json.dumps(user) + "\n")
+    (agents / "agent-x.jsonl").write_text(json.dumps(asked) + "\n")
+    store, cache = store_at(str(tmp_path / "projects"), None, "claude-code"), tmp_path / "cache"
+    assert totals_of(whole_audit(store, cache).audits).recalls == 1
+    assert not list(audit_store(store, cache))[-1].read
+    with (agents / "agent-x.jsonl").open("a") as file:
+        file.write(json.dumps(asked | {"uuid": "a2", "parentUuid": "a1"}) + "\n")
+    assert list(audit_store(store, cache))[-1].read == 1
 
 
 def test_another_table_of_tools_is_another_audit(folder: Path, tmp_path: Path) -> None:

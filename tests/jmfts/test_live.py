@@ -12,7 +12,7 @@ from tau_browser.audit.live import Live, Whose, in_words, live_of, server_docume
 from tau_browser.audit.memory import Now
 from tau_browser.audit.server import JmftsMemory
 from tau_browser.audit.session_audit import audit_session, hits_of
-from tau_browser.audit.store_audit import load
+from tau_browser.audit.states import load
 from tau_browser.stores.jmfts.client import Client
 from tau_browser.stores.jmfts.store import JmftsStore
 from tau_browser.stores.store import Store

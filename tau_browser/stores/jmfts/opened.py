@@ -107,6 +107,19 @@ class JmftsSession:
         reading = self._reading
         return stamp(reading.newest_updated) or "" if reading else ""
 
+    @property
+    def state(self) -> str:
+        """How it stood when it was read, to ask later whether it still does; "" before."""
+        return msgspec.json.encode(self._reading).decode() if self._reading else ""
+
+    async def is_in(self, state: str) -> bool:
+        """Whether it stands as it did. Raises JmftsError."""
+        try:
+            reading = msgspec.json.decode(state, type=Reading)
+        except msgspec.DecodeError:
+            return False
+        return await self._changes(reading) == []
+
     def load(self) -> Iterator[Progress]:
         """Read it: what is kept, if it still holds, else from the server."""
         self._added = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import tempfile
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -56,8 +56,9 @@ class JmftsStore:
         self.title = f"JMFTS at {url}"
         self.client = Client(url, token)
         folder = cache_folder or Path(tempfile.mkdtemp(prefix="tau-browse-"))
-        owner = hashlib.sha256(f"{self.client.url}\0{token}".encode()).hexdigest()
-        self._cache = Cache(folder / "jmfts", owner)
+        # not every token sees the same
+        self.owner = hashlib.sha256(f"{self.client.url}\0{token}".encode()).hexdigest()
+        self._cache = Cache(folder / "jmfts", self.owner)
         self._looked: dict[int, Summary] = {}
 
     def scan(self) -> Iterator[Listed | Unreadable]:
@@ -102,6 +103,11 @@ class JmftsStore:
         """A session by the number of its root document."""
         return JmftsSession(self.client, self._cache, _number(path))
 
+    def unchanged(self, states: Mapping[str, str]) -> set[str]:
+        """Those of some sessions, by path, that stand as they did (`JmftsSession.state`). What
+        cannot be asked about is not among them."""
+        return thread.run(self._unchanged(states))
+
     def is_light(self, path: str) -> bool:
         """Whether a session is at hand, or so short that it may be read just to look at it."""
         document = _number(path)
@@ -133,6 +139,16 @@ class JmftsStore:
             _all(lambda at: self.client.documents(ROOT, _PAGE, at)),
             _all(lambda at: self.client.located(_NAME, _PAGE, at)),
         )
+
+    async def _unchanged(self, states: Mapping[str, str]) -> set[str]:
+        async def holds(path: str, state: str) -> bool:
+            try:
+                return await self.open(path).is_in(state)
+            except StoreError:
+                return False
+
+        found = await asyncio.gather(*(holds(*each) for each in states.items()))
+        return {path for path, holding in zip(states, found, strict=True) if holding}
 
     def _summary(self, root: Document, names: dict[int, str]) -> Summary:
         name = names.get(root.id, "")

@@ -12,24 +12,29 @@ from textual.message import Message
 
 from tau_browser import config
 from tau_browser.audit.context import with_context
+from tau_browser.audit.marks import Mark, marks_of
 from tau_browser.audit.memory import Answer
 from tau_browser.audit.recall import Hit, Recall, SessionAudit
 from tau_browser.audit.replay import Drift, Replay, replay
-from tau_browser.audit.session_audit import audit_session, hits_of
-from tau_browser.audit.store_audit import StoreAudit, audit_store, load
+from tau_browser.audit.session_audit import hits_of
+from tau_browser.audit.states import load
+from tau_browser.audit.store_audit import StoreAudit, audit_store, last_audits
 from tau_browser.audit.tools import ToolTable
 from tau_browser.model.session import Session
+from tau_browser.stores.adapters import JMFTS
 from tau_browser.stores.store import Store, StoreError
 from tau_browser.tui.loading import Cancelled, Pace, Post
 
 
 class SessionAudited(Message):
-    """The open session was audited; `generation` is that of the session as it was read."""
+    """The open session was audited; `generation` is that of the session as it was read, `marks`
+    what stands beside its entries."""
 
-    def __init__(self, generation: int, audit: SessionAudit) -> None:
+    def __init__(self, generation: int, audit: SessionAudit, marks: dict[int, Mark]) -> None:
         super().__init__()
         self.generation = generation
         self.audit = audit
+        self.marks = marks
 
 
 class StoreAudited(Message):
@@ -93,9 +98,22 @@ class Texts:
     audit: SessionAudit
 
 
-def audit_open(path: str, session: Session, tools: ToolTable, generation: int, post: Post) -> None:
-    """Audit the session that is open."""
-    post(SessionAudited(generation, audit_session(path, session, tools)))
+def mark_open(
+    store: Store,
+    cache_folder: Path | None,
+    opened: OpenAudit,
+    tools: ToolTable,
+    generation: int,
+    post: Post,
+) -> None:
+    """What stands beside the entries of the session that is open. On a server other sessions may
+    have recalled them: those count that were audited already."""
+    path, session, audit = opened.path, opened.session, opened.audit
+    others = None
+    if store.name == JMFTS:
+        known = last_audits(store, cache_folder, tools)
+        others = [other for other in known if other.path != path]
+    post(SessionAudited(generation, audit, marks_of(session, audit, others)))
 
 
 def audit_all(
