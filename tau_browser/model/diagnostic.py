@@ -13,7 +13,7 @@ class Severity(StrEnum):
     DAMAGE = "damage"  # in the tree, but harmed, or linked to nothing
     NOTE = "note"  # odd but wholly readable
     PENDING = "pending"  # a last line that is still being written
-    READ = "read"  # nothing is odd: how it was read, for whoever counts the lines
+    REMARK = "remark"  # nothing is odd: how it was read, for whoever counts the lines
 
 
 @dataclass(frozen=True, slots=True)

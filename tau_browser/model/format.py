@@ -38,6 +38,8 @@ class Format:
     """
 
     name = "tau"
+    program = "τ"
+    """The program that writes it, as a person calls it."""
     header_lines = 1
     """How many lines are read one by one in search of the header, before the rest is read fast."""
     header_is_entry = False

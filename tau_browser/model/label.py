@@ -30,6 +30,9 @@ from tau_browser.model.tree import NOWHERE
 
 _SHOWN_FIELDS = 4
 
+SEALED = "(sealed thinking)"
+"""What stands for thoughts of which only a signature, or their cipher, is stored."""
+
 
 def speaker_of(record: Record) -> str:
     """Who or what an entry is, in one safe word or two: a role, a tool, a kind."""
@@ -86,8 +89,9 @@ def _message_label(record: Record) -> str:
     order = (*calls, *said, *rest) if is_result else (*said, *calls, *rest)
     parts = [part for part in order if part]
     if not parts:
-        thoughts = [b.text for b in blocks if isinstance(b, Thinking) and b.text.strip()]
-        parts = [first_line(text) for text in thoughts[:1]]
+        thoughts = [block.text for block in blocks if isinstance(block, Thinking)]
+        said = [first_line(text) for text in thoughts if text.strip()]
+        parts = said[:1] or [SEALED for _ in thoughts[:1]]
     return "  ".join(parts)
 
 

@@ -172,7 +172,7 @@ class Session:
     @property
     def findings(self) -> list[Diagnostic]:
         """The diagnostics that say that something is wrong or odd."""
-        return [each for each in self.diagnostics if each.severity is not Severity.READ]
+        return [each for each in self.diagnostics if each.severity is not Severity.REMARK]
 
     def diagnostics_of(self, place: int) -> list[Diagnostic]:
         """The findings on an entry's line."""

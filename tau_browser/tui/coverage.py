@@ -24,7 +24,7 @@ _STYLES = {
     Severity.DAMAGE: "warning",
     Severity.NOTE: "dim",
     Severity.PENDING: "accent",
-    Severity.READ: "dim",
+    Severity.REMARK: "dim",
 }
 _SHOWN_BYTES = 2000
 
@@ -137,7 +137,7 @@ class CoverageScreen(Screen[str | int | None]):
             assert listed.summary is not None
             summary = listed.summary
             counts = f"{summary.unreadable} unreadable, {summary.damage} damaged"
-            text = f"  {safe_line(summary.title)}: {counts}, {summary.notes} notes"
+            text = f"  {safe_line(summary.title)}: {counts}, {counted(summary.notes, 'note')}"
             items.append(_Item(text, "warning", listed.path))
         return items
 

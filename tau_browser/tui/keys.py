@@ -52,7 +52,7 @@ TREE = [
     Key("previous_error", "left_square_bracket", "previous error"),
     Key("next_compaction", "greater_than_sign", "next compaction or elide"),
     Key("previous_compaction", "less_than_sign", "previous compaction or elide"),
-    Key("go_to_leaf", "L", "go to the leaf, where τ reopens"),
+    Key("go_to_leaf", "L", "go to the leaf, where the session goes on"),
     Key("fold_all", "minus", "fold everything"),
     Key("unfold_all", "plus,equals_sign", "unfold everything"),
     Key("mark", "space", "mark this entry, or unmark it"),

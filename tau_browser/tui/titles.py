@@ -61,7 +61,7 @@ def status(tree: TreeView) -> str:
         words.append(f"{len(tree.marked)} marked")
     words.append(tree.state_word(entry))
     if entry == session.leaf:
-        words.append("the leaf: τ reopens here")
+        words.append(f"the leaf: {session.format.program} reopens here")
         words += _legacy_position(session)
     turn = int(session.outline.turn[entry])
     if turn not in (NOWHERE, entry):

@@ -88,6 +88,7 @@ class ClaudeCodeFormat(Format):
     """Every version seen."""
 
     name = "claude-code"
+    program = "Claude Code"
     header_lines = _HEADER_LINES
     header_is_entry = True
     has_header = False

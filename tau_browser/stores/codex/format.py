@@ -81,6 +81,7 @@ class CodexFormat(Format):
     """Rollouts of all versions seen."""
 
     name = "codex"
+    program = "Codex"
     is_direct = False  # arguments and outputs are JSON within a string
 
     def heads(self, lines: bytes, header: Record | None) -> tuple[Sequence[Head], Links]:
@@ -265,7 +266,7 @@ def _remarks(doubles: int, counts: int) -> list[Diagnostic]:
         reasons.append(f"{counted(doubles, 'event')} that say what items say: shown once")
     if counts:
         reasons.append(f"{counted(counts, 'token count')}: shown as the usage of the entry before")
-    return [Diagnostic(None, None, reason, Severity.READ) for reason in reasons]
+    return [Diagnostic(None, None, reason, Severity.REMARK) for reason in reasons]
 
 
 def _spawned_by(payload: Record) -> Any:

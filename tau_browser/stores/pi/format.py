@@ -64,7 +64,7 @@ class _Line(Head, frozen=True, gc=False):
 class PiFormat(Format):
     """All versions of pi's format."""
 
-    name = "pi"
+    name = program = "pi"
 
     def heads(self, lines: bytes, header: Record | None) -> tuple[Sequence[Head], Links]:
         heads: Sequence[Head] = _decode_lines(lines)

@@ -8,6 +8,7 @@ import pytest
 
 from tau_browser.model.columns import Flag
 from tau_browser.model.context import config_at, fold_at
+from tau_browser.model.label import SEALED, label_of
 from tau_browser.model.payload import history_of
 from tau_browser.model.summary import summary_of
 from tau_browser.model.usage import Ledger
@@ -180,6 +181,14 @@ def test_what_a_fork_repeats_is_counted_in_its_source(tmp_path: Path) -> None:
     alone = store.open(str(path)).read()
     assert Ledger(alone, {}).subtree(0).tokens.output == 9
     assert ["a fork of x0, which is not here" in str(each) for each in alone.findings] == [True]
+
+
+def test_sealed_thoughts_are_said_so() -> None:
+    sealed = codex("response_item", inner="reasoning", summary=[], encrypted_content="Z0FB")
+    session = session_in(CODEX, [codex_meta(), sealed])
+    assert label_of(session, 0, session.record(0)) == SEALED
+    told = codex("response_item", inner="reasoning", summary=[{"text": "hm"}])
+    assert label_of(session, 0, CODEX.record(told)) == "hm"
 
 
 def test_spawned_thread_names_its_parent() -> None:
