@@ -7,7 +7,6 @@ with --min-signal also "hidden", how many entries have less, and each entry's ow
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,6 +27,7 @@ from tau_browser.model.signal import severity_of, signal_of
 from tau_browser.model.signals import read_signals
 from tau_browser.model.state import State
 from tau_browser.model.summary import session_name, stamp_text, summary_of
+from tau_browser.model.tallies import tallied
 from tau_browser.model.text import counted
 from tau_browser.model.tree import NOWHERE
 from tau_browser.stores.adapters import TAU
@@ -87,13 +87,15 @@ def entry_named(session: Session, name: str) -> int:
 def _print_json(target: Target, session: Session, place: int, rows: Rows, told: bool) -> None:
     """`told`: whether signals are asked for."""
     summary = summary_of(session)
+    *_, (_, tallies) = tallied(session)
     assert target.path is not None
     about = row(Listed(target.store.name, target.path, 0.0, summary), target.ref) | {
         "name": session_name(session) or None,
         "messages": summary.messages,
         "forks": summary.forks,
         "unreadable": summary.unreadable,
-        "memory": _memory_counts(session),
+        "memory": tallies.memories,
+        "families": tallies.families,
         "config": config_at(session, place),
     }
     tree = session.tree
@@ -176,12 +178,6 @@ def _memory(record: Record) -> dict[str, Any] | None:
     return {"type": memory.type.value, "rule": memory.rule, "stored": memory.is_stored}
 
 
-def _memory_counts(session: Session) -> Counter[str]:
-    """How many entries make memory of each type."""
-    memories = (memory_of(session.record(place)) for place in range(len(session)))
-    return Counter(memory.type.value for memory in memories if memory)
-
-
 def _print(target: Target, session: Session, place: int, rows: Rows, printer: Printer) -> None:
     summary, config = summary_of(session), config_at(session, place)
     printer.line(summary.title)
@@ -204,8 +200,10 @@ def _print(target: Target, session: Session, place: int, rows: Rows, printer: Pr
         printer.line(f"{finding.severity.value}: {finding}")
     parts = [counted(len(session), "entry"), counted(summary.forks, "fork")]
     parts += [f"{summary.unreadable:,} unreadable", counted(findings(summary), "finding")]
-    parts += [f"{count:,} {memory}" for memory, count in _memory_counts(session).items()]
     printer.line(", ".join(parts))
+    *_, (_, tallies) = tallied(session)
+    if told := str(tallies):
+        printer.line(told)
 
 
 def _row(session: Session, line: int, rows: Rows, place: int, state: Codes) -> list[str]:

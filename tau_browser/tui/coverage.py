@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
+from textual.worker import get_current_worker
 
 from tau_browser.model.diagnostic import Diagnostic, Severity
 from tau_browser.model.session import Session
 from tau_browser.model.text import counted, safe_line
 from tau_browser.stores.store import Listed, Unreadable
+from tau_browser.tui import loading
 from tau_browser.tui.bar import Bar
 from tau_browser.tui.glyphs import Glyphs
 from tau_browser.tui.rows_view import Piece, RowsView
@@ -74,12 +77,31 @@ class CoverageScreen(Screen[str | int | None]):
         self._coverage = coverage
         self._glyphs = glyphs
         self._items = [*self._session_items(), *self._store_items()]
+        self._tally_row = len(session.diagnostics) + 1 if session is not None else 0
 
     def compose(self) -> ComposeResult:
         yield Bar(f"Coverage · {self._coverage.line}", classes="-focused")
         yield _ItemsView(self._items, self._glyphs)
         yield Bar(id="raw", classes="-plain")
         yield Bar("Enter goes there · Esc back")
+
+    def on_mount(self) -> None:
+        if self._session is not None:
+            self._count(self._session)
+
+    @work(thread=True, exit_on_error=False)
+    def _count(self, session: Session) -> None:
+        worker = get_current_worker()
+        loading.tallies(session, self.post_message, lambda: worker.is_cancelled)
+
+    def on_tallied(self, event: loading.Tallied) -> None:
+        assert self._session is not None
+        if event.done < len(self._session):
+            text = f"{event.told} · {event.done:,} of {len(self._session):,} entries counted"
+        else:
+            text = event.told or "no tool was called"
+        self._items[self._tally_row] = _Item(f"  {text}")
+        self.query_one(_ItemsView).rows_changed()
 
     def on_rows_view_moved(self, event: RowsView.Moved) -> None:
         item = self._items[event.row]
@@ -118,7 +140,7 @@ class CoverageScreen(Screen[str | int | None]):
             )
             for finding in findings
         ]
-        return [*items, _Item("")]
+        return [*items, _Item("  counting what tools made …", "dim"), _Item("")]
 
     def _store_items(self) -> list[_Item]:
         coverage = self._coverage

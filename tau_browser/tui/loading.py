@@ -13,6 +13,7 @@ from textual.message import Message
 
 from tau_browser.model.session import Session
 from tau_browser.model.signals import Signals, read_signals
+from tau_browser.model.tallies import tallied
 from tau_browser.search.find import Pattern, QueryError, find
 from tau_browser.stores.store import (
     Change,
@@ -50,6 +51,15 @@ class ListFailed(Message):
     def __init__(self, reason: str) -> None:
         super().__init__()
         self.reason = reason
+
+
+class Tallied(Message):
+    """What the tools of a session made, as far as it was counted: `done` entries."""
+
+    def __init__(self, done: int, told: str) -> None:
+        super().__init__()
+        self.done = done
+        self.told = told
 
 
 class SessionLooked(Message):
@@ -234,6 +244,17 @@ def signals(session: Session, post: Post, cancelled: Cancelled) -> None:
             return
         if found is not None or due():
             post(SignalsRead(session, done, found))
+        time.sleep(0)
+
+
+def tallies(session: Session, post: Post, cancelled: Cancelled) -> None:
+    """Count what the tools of a session's entries made."""
+    due = Pace()
+    for done, found in tallied(session):
+        if cancelled():
+            return
+        if done == len(session) or due():
+            post(Tallied(done, str(found)))
         time.sleep(0)
 
 

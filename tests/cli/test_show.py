@@ -58,9 +58,12 @@ def test_json_is_what_tau_itself_makes_of_the_session(run: Run, path: Path) -> N
         "unreadable": 0,
         "config": expected["config"],
         "memory": answer["session"]["memory"],
+        "families": answer["session"]["families"],
     }
     memories = [entry["memory"]["type"] for entry in answer["entries"] if entry["memory"]]
     assert answer["session"]["memory"] == Counter(memories)
+    families = [{tool["family"] for tool in entry["tools"]} - {None} for entry in answer["entries"]]
+    assert answer["session"]["families"] == Counter(each for some in families for each in some)
     assert parse_time(answer["session"]["modified"]) == parse_time(expected["listing"]["modified"])
     assert sorted(entry["id"] for entry in answer["entries"]) == sorted(expected["preorder"])
     for field in ("roots", "path"):
