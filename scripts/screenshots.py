@@ -33,6 +33,7 @@ PICTURES = {
     "find": (demo, {"title": "compaction"}, (140, 40), ["slash", *"sqlite", "enter", "n"]),
     "search": (demo, {"title": "jmfts_search"}, (140, 40), ["s", *"slow carrier requests", "down"]),
     "model-view": (demo, {"title": "compaction"}, (140, 40), ["c"]),
+    "audit": (demo, {"title": "jmfts_search"}, (140, 40), ["a", "j"]),
     "small": (demo, {"title": "turn_error"}, (80, 24), ["plus"]),
 }
 
@@ -50,7 +51,8 @@ def main() -> None:
     """Draw them all, for a person who has used nothing yet."""
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        os.environ |= {"XDG_CACHE_HOME": folder, "XDG_STATE_HOME": folder}
+        os.environ |= dict.fromkeys(("XDG_CACHE_HOME", "XDG_STATE_HOME", "TAU_HOME"), folder)
+        os.environ.pop("JMFTS_API_URL", None)
         _draw_all()
 
 

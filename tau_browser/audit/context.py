@@ -8,13 +8,13 @@ from dataclasses import replace
 from tau_browser.audit.recall import Context, Hit, Judged, Recall, SessionAudit
 from tau_browser.audit.session_audit import hits_of
 from tau_browser.audit.tools import KNOWN_TOOLS, ToolTable
-from tau_browser.model.context import fold_at
+from tau_browser.model.context import fold_at, reaches_model
+from tau_browser.model.payload import text_of
 from tau_browser.model.session import Session
 from tau_browser.model.tree import NOWHERE
 from tau_browser.model.usage import estimate_tokens
 
 _LEAST = 20  # characters of a hit that can be recognised
-_COMPARED = 300
 
 
 def with_context(
@@ -36,15 +36,18 @@ def with_context(
 
 
 class _Texts:
-    """The texts of a session's entries in one spelling of blanks, each made once."""
+    """What the model was given of a session's entries, in one spelling of blanks, each made once:
+    None for entries that only stand beside the conversation."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._known: dict[int, str] = {}
+        self._known: dict[int, str | None] = {}
 
-    def __getitem__(self, place: int) -> str:
+    def __getitem__(self, place: int) -> str | None:
         if place not in self._known:
-            self._known[place] = _spelled(self._session.text(place))
+            record = self._session.record(place)
+            given = reaches_model(record)
+            self._known[place] = _spelled(text_of(record)) if given else None
         return self._known[place]
 
 
@@ -54,10 +57,11 @@ def _with_context(
     if recall.call == NOWHERE:
         return recall
     fold = fold_at(session, recall.call)
-    seen = [place for place in fold.context.tolist() if place != recall.call]
-    tokens = estimate_tokens(sum(len(texts[place]) for place in seen))
+    path = (place for place in fold.context.tolist() if place != recall.call)
+    seen = {place: text for place in path if (text := texts[place]) is not None}
+    tokens = estimate_tokens(sum(map(len, seen.values())))
     judged = [
-        _looked_for(one, hit, seen, texts)
+        replace(one, in_context=_shown_by(one, hit, seen))
         for one, hit in zip(recall.hits, hits.get(recall.number, ()), strict=False)
     ]
     return replace(
@@ -67,15 +71,15 @@ def _with_context(
     )
 
 
-def _looked_for(judged: Judged, hit: Hit, seen: Sequence[int], texts: _Texts) -> Judged:
-    wanted = _spelled(hit.text)[:_COMPARED]
+def _shown_by(judged: Judged, hit: Hit, seen: Mapping[int, str]) -> int | None:
+    """The entry in the context that a hit is, or that holds its text; NOWHERE for none, None
+    where its text is too short to be recognised."""
     if judged.entry in seen:
-        place = judged.entry
-    elif len(wanted) < _LEAST:
-        return judged
-    else:
-        place = next((at for at in seen if wanted in texts[at]), NOWHERE)
-    return replace(judged, in_context=place)
+        return judged.entry
+    wanted = _spelled(hit.text)
+    if len(wanted) < _LEAST:
+        return None
+    return next((place for place, text in seen.items() if wanted in text), NOWHERE)
 
 
 def _spelled(text: str) -> str:

@@ -94,6 +94,12 @@ def context_messages(session: Session, place: int) -> list[Record]:
     return [message for message in shown if message is not None]
 
 
+def reaches_model(record: Record) -> bool:
+    """Whether an entry of the context is given to the model, and not only kept beside it."""
+    message = _rendered(record)
+    return message is not None and message.get("visibleToModel") is not False
+
+
 def config_at(session: Session, place: int) -> Record:
     """The configuration in force at an entry: what its path set last, per key."""
     path = session.tree.path(place)

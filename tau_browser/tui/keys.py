@@ -137,6 +137,7 @@ AUDIT = [
     Key("order", "o", "sort by something else"),
     Key("filter", "slash", "only recalls that hold these words, such as unused", asks=True),
     Key("sums", "v", "what they add up to"),
+    Key("report", "E", "write a report on all of them: HTML, Markdown, CSV"),
     Key("legend", "L", "what the verdicts mean"),
     Key("back", "escape", "one step back"),
 ]

@@ -196,6 +196,49 @@ def test_what_the_model_saw_already() -> None:
     assert recall.hits[1].in_context == -1
 
 
+def in_context(story: Story) -> list[str | None]:
+    """By hit of the last recall: the entry that had shown it, "" for none, None for unknown."""
+    session = read(story.log)
+    hits = with_context(session, audit_session("x", session)).recalls[-1].hits
+    places = [hit.in_context for hit in hits]
+    return [at if at is None else session.entry_id(at) if at >= 0 else "" for at in places]
+
+
+def test_an_entry_that_was_recalled_is_in_context_until_it_is_folded() -> None:
+    """By its id: on a server its text is another, and may be short."""
+    story = Story(hostname="here")
+    story.add(id="101", message={"role": "user", "content": [{"type": "text", "text": "Tea?"}]})
+    story.say("Which?")
+    hit = Doc(101, "user — 0001", "Tea?", usetype="tau:message")
+    story.search("tea", hit)
+    assert in_context(story) == ["101"]
+    story.compact(story.say("Green."))
+    story.search("tea", hit)
+    assert in_context(story) == [None]  # too short to be recognised in anything else
+
+
+def test_what_never_reached_the_model_is_not_in_its_context() -> None:
+    text = "The spare fuse is taped under the lid of the second drawer."
+    hit = Doc(1, "Fuse", text)
+    story = Story()
+    story.add(type="session_info", name=text)
+    story.add(type="customEntry", customType="note", data={"text": text})
+    hidden = {"role": "custom", "content": text, "visibleToModel": False}
+    story.add(type="customMessage", customType="x", message=hidden)
+    story.search("fuse", hit)
+    assert in_context(story) == [""]
+    result = story.search("fuse again", hit)
+    assert in_context(story)[0] not in ("", result)  # the first result had shown it
+
+
+def test_what_is_in_context_is_there_to_its_end() -> None:
+    text = "The spare fuse is taped under the lid. " + "And more of it. " * 40
+    story = Story()
+    story.user(text[:400])
+    story.search("fuse", Doc(1, "Fuse", text))
+    assert in_context(story) == [""]
+
+
 def test_copies_are_marked() -> None:
     found = audit_session("x", load(TAU / "06-branch-copy-paste.jsonl"))
     assert found.entries

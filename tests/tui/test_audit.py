@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tau_browser.audit.memory import Answer, Document
+from tau_browser.cli import main as cli
 from tau_browser.stores.store import StoreError
 from tau_browser.tui.app import BrowserApp
 from tau_browser.tui.audit.evidence_view import SideView
@@ -336,3 +337,34 @@ async def test_asked_again_without_a_server() -> None:
         assert " 1 doc 2 Retry policy" in shown[3]
         await press(pilot, "m", "enter", "escape")
         assert isinstance(app.screen, AuditScreen)
+
+
+@pytest.mark.parametrize(("keys", "form"), [((), "html"), (("m",), "md"), (("c",), "csv")])
+async def test_a_report_is_that_of_the_command(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    keys: tuple[str, ...],
+    form: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written = tmp_path / f"recalls.{form}"
+    app = opened(RECALL)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "a", "E", *keys)
+        assert not written.exists()
+        await press(pilot, "enter")
+        assert status(app).startswith(f"written to {written}")
+        assert written.stat().st_mode & 0o777 == 0o600
+        await press(pilot, "E", *keys)
+        assert "is there already" in text(app)
+        await press(pilot, "enter", "escape")
+        assert isinstance(app.screen, AuditScreen)
+    assert cli(["recalls", str(RECALL), "--format", form]) == 0
+    assert written.read_text() == capsys.readouterr().out
+
+
+def test_report(snap_compare: Compare, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/")
+    assert snap_compare(opened(RECALL), terminal_size=MEDIUM, run_before=pressing("a", "E"))

@@ -11,6 +11,7 @@ from textual.containers import Container, Vertical
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState, get_current_worker
 
+from tau_browser import config
 from tau_browser.audit.memory import Document
 from tau_browser.audit.recall import Hit, Judged, Recall, SessionAudit
 from tau_browser.audit.report import LEGEND
@@ -34,6 +35,7 @@ from tau_browser.tui.rows_view import RowsView
 
 if TYPE_CHECKING:
     from tau_browser.tui.app import BrowserApp
+    from tau_browser.tui.plan.screen import Done
 
 _WIDE = 100  # columns from which recalls and hits stand side by side
 _MEDIUM = (60, 16)  # columns and lines from which the evidence stands below
@@ -41,7 +43,7 @@ _PANES = ("recalls", "hits", "hit-side", "proof-side")
 _FILTER = "filter"
 _HINTS = (
     "Enter to the entry · Tab pane · e evidence · R ask again · w whose · o order · / filter"
-    " · v sums · Esc"
+    " · v sums · E report · Esc"
 )
 _NOTHING = "nothing was recalled"
 
@@ -304,6 +306,22 @@ class AuditScreen(Looking, Screen[Destination | None]):
 
         title = f"Sums of {self._scope.value}"
         self.app.push_screen(TotalsScreen(title, self._audits, self.app.glyphs))
+
+    def action_report(self) -> None:
+        """Propose a report, to be written to a file."""
+        if self._progress or not any(audit.recalls for audit in self._audits):
+            self._say(self._progress or _NOTHING)
+            return
+        from tau_browser.actions.journal import Journal
+        from tau_browser.tui.audit.report_proposal import Report
+        from tau_browser.tui.plan.screen import PlanScreen
+
+        report = Report(self._audits, self._scope.value, Journal(config.changes_folder()))
+        self.app.push_screen(PlanScreen(report, self.app.glyphs), self._reported)
+
+    def _reported(self, done: Done | None) -> None:
+        if done is not None:
+            self._say(f"written to {safe_line(done.change.path)}; u in the browser takes it back")
 
     def action_legend(self) -> None:
         """What the verdicts mean."""
