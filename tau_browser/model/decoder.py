@@ -141,7 +141,7 @@ class Decoder:
             return
         end = data.rfind(b"\n") + 1
         if end:
-            self._decode(b"".join([*at.rest, data[:end]]))
+            self._decode(b"".join([*at.rest, memoryview(data)[:end]]))
             at.rest = []
         if end < len(data):
             at.rest.append(data[end:])
@@ -341,11 +341,12 @@ class Decoder:
         usage = np.full(len(heads), -1, np.int32)
         # One pass each over what most entries lack: a pass costs its cache misses, not its tests.
         rare = [
-            h.status or h.customType or h.copiedFrom or h.branchOf or h.is_error or None
-            for h in heads
+            at
+            for at, h in enumerate(heads)
+            if h.status or h.customType or h.copiedFrom or h.branchOf or h.is_error
         ]
         reported = _filled([m.usage or m.stop_reason or m.is_error or None for m in messages])
-        for at in {*_filled(rare), *(at for at in reported if _ends_badly(messages[at]))}:
+        for at in {*rare, *(at for at in reported if _ends_badly(messages[at]))}:
             flags[at] = flags_of(heads[at])
         if reported:
             spent = [(at, counts) for at in reported if (counts := messages[at].usage) is not None]

@@ -36,8 +36,7 @@ class Entries:
 
 def entries_of(records: Columns, same: SameRecord) -> Entries:
     """Fold the records of a log into entries. Their flags are their own: links are marked there."""
-    by_key = _in_key_order(records)
-    keys = records.key[by_key]
+    by_key, keys = _in_key_order(records)
     repeats = np.flatnonzero(keys[1:] == keys[:-1])
     if not len(repeats):
         return Entries(replace(records, flags=records.flags.copy()), by_key, keys, [])
@@ -61,12 +60,18 @@ def entries_of(records: Columns, same: SameRecord) -> Entries:
     place = source[kept]
     columns = records.take(place)
     columns.flags[:] = flags[place]
-    by_key = _in_key_order(columns)
-    return Entries(columns, by_key, columns.key[by_key], diagnostics)
+    return Entries(columns, *_in_key_order(columns), diagnostics)
 
 
-def _in_key_order(columns: Columns) -> Int32s:
-    return np.argsort(columns.key, kind="stable").astype(np.int32)
+def _in_key_order(columns: Columns) -> tuple[Int32s, Int64s]:
+    """Places in order of key, then of file, and their keys."""
+    order = np.argsort(columns.key).astype(np.int32)  # a third of what a stable sort costs
+    keys = columns.key[order]
+    same = keys[1:] == keys[:-1]
+    shared = np.flatnonzero(np.append(same, False) | np.insert(same, 0, False))
+    places = np.sort(order[shared])
+    order[shared] = places[np.argsort(columns.key[places], kind="stable")]
+    return order, keys
 
 
 def _is_finalised(records: Columns, earlier: Int32s, later: Int32s) -> Bools:

@@ -102,7 +102,7 @@ def _group_sizes(tree: Tree, opens_turn: Bools, strand: Int32s, branch: Bools) -
     size[last] = tree.size[last]
     # a turn reaches to the next turn of its strand, or to the end of the strand
     turns = np.flatnonzero(opens_turn)
-    turns = turns[np.lexsort((position[turns], strand[turns]))]
+    turns = turns[np.argsort((strand[turns].astype(np.int64) << 32) | position[turns])]
     end = position[strand[turns]] + tree.size[strand[turns]]
     same = strand[turns[1:]] == strand[turns[:-1]]
     end[:-1][same] = position[turns[1:]][same]

@@ -37,7 +37,7 @@ class _Stamp(msgspec.Struct):
 
 _LINE_NAME = re.compile("line-([0-9]{1,9})")
 _decode_stamp = msgspec.json.Decoder(_Stamp).decode
-_STRETCH = 128 * 1024
+_STRETCH = 4096  # bytes: to copy more costs more than to ask the system again
 _LINK_REASONS = {
     Flag.ORPHAN: "its parent is not in the session: drawn as a detached root",
     Flag.CYCLE: "its parents lead back to itself: the ring is cut here, drawn as a detached root",
@@ -234,7 +234,7 @@ def session_of(log: Log, source: Source) -> Session:
 
 def records_at(source: Source, columns: Columns, places: Int32s) -> Iterator[bytes]:
     """The bytes of the records at these places, in this order. Records that lie close together
-    are read at once: asking the system for each would cost more than copying what lies between."""
+    are read at once."""
     read_from = read_to = 0
     stretch = b""
     for start, stop in zip(

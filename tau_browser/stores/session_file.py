@@ -14,7 +14,7 @@ from tau_browser.stores.files import FileSource, FileSources, Identity, identity
 from tau_browser.stores.session_log import SessionLog
 from tau_browser.stores.store import Change, Progress, StoreError
 
-_CHUNK = 256 * 1024
+_CHUNK = 512 * 1024
 # How much of what was read last is compared before reading on: catches a rewrite that grew.
 _TAIL = 4096
 
@@ -153,7 +153,7 @@ class SessionFile:
             while data := source.read(file.size, file.size + _CHUNK):
                 self._decoder.feed(data, at)
                 file.size += len(data)
-                file.tail = (file.tail + data)[-_TAIL:]
+                file.tail = (file.tail + data[-_TAIL:])[-_TAIL:]
                 yield self._decoder.size
         except OSError as error:
             raise StoreError(f"{file.path}: {words_of(error)}") from error
