@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tau_browser import config
 from tau_browser.cli import places
 from tau_browser.cli.output import Failure, Printer, print_json, shown_time
+from tau_browser.model.families import family_of
 from tau_browser.model.text import counted
 from tau_browser.search import fusion
 from tau_browser.search.answers import is_as_typed, query_as_typed
@@ -210,6 +211,7 @@ def _hit(hit: Hit) -> dict[str, Any]:
         "spans": hit.spans,
         "terms": hit.terms,
         "snippet": hit.snippet.text,
+        "tools": [{"name": tool, "family": family_of(tool)} for tool in hit.tools],
         "also_in": [{"session": one.session, "path": one.path} for one in hit.also_in],
     }
 

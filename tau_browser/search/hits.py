@@ -8,6 +8,7 @@ from dataclasses import replace
 from tau_browser.model.label import speaker_of
 from tau_browser.model.payload import Record, text_of
 from tau_browser.model.summary import stamp_text
+from tau_browser.model.tools import tools_of
 from tau_browser.search.documents import content_of
 from tau_browser.search.filtering import ReadSessions
 from tau_browser.search.find import QueryError, Snippet
@@ -151,6 +152,7 @@ class HitMaker:
             spans=spans_of(marks),
             terms=list(dict.fromkeys(mark.term.text for mark in marks)),
             snippet=snippet_of(text, marks) if marks else self._unmarked(text),
+            tools=tuple(dict.fromkeys(tools_of(record))),
             also_in=others,
         )
 

@@ -75,9 +75,10 @@ class Hit:
     """An entry that was found, where it stands. `rank` from 1 · `parts`: what each ranker says,
     their contributions adding up to `score`; none for what a scan found, which is not ranked ·
     `spans`: in the entry's own text, what matched; none for what was found by its meaning alone ·
-    `terms`: of the query, those that matched · `also_in`: its copies elsewhere · `turn`: that it
-    stands in, and `is_subagent`: whether in a branch that looks like a sub-agent's; both are told
-    by `Engine.placed` alone · `document`: on a server, the record of what belongs to no session ·
+    `terms`: of the query, those that matched · `tools`: that it calls or answers, as their names
+    are written · `also_in`: its copies elsewhere · `turn`: that it stands in, and `is_subagent`:
+    whether in a branch that looks like a sub-agent's; both are told by `Engine.placed` alone ·
+    `document`: on a server, the record of what belongs to no session ·
     `likely`: told by `Engine.explained` alone."""
 
     store: str
@@ -91,6 +92,7 @@ class Hit:
     spans: list[Span]
     terms: list[str]
     snippet: Snippet
+    tools: tuple[str, ...]
     also_in: list[Standing]
     turn: Turn | None = None
     is_subagent: bool = False

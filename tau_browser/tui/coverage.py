@@ -29,6 +29,7 @@ _STYLES = {
     Severity.PENDING: "accent",
     Severity.REMARK: "dim",
 }
+_COUNTABLE = (Severity.NOTE, Severity.REMARK)
 _SHOWN_BYTES = 2000
 
 
@@ -178,5 +179,8 @@ class _ItemsView(RowsView):
 
 
 def _counts(words: list[str]) -> list[str]:
-    counted = [f"{words.count(word):,} {word}" for word in dict.fromkeys(words)]
-    return counted or ["no findings"]
+    counts = {word: words.count(word) for word in dict.fromkeys(words)}
+    return [
+        counted(count, word) if word in _COUNTABLE else f"{count:,} {word}"
+        for word, count in counts.items()
+    ] or ["no findings"]

@@ -40,6 +40,16 @@ def test_hits_as_json(run: Run) -> None:
     assert found["coverage"]["skipped"] == []
 
 
+def test_tools_of_a_family_with_their_own_names(run: Run) -> None:
+    found = run("search", "tool:shell", "--session-dir", HOME, "--json").json
+    assert found["hits"]
+    shells = [
+        {each["name"] for each in hit["tools"] if each["family"] == "shell"}
+        for hit in found["hits"]
+    ]
+    assert all(shells) and set.union(*shells) == {"bash"}
+
+
 def test_hits_for_people(run: Run) -> None:
     result = run("search", "pgvector", "--session-dir", HOME, "--method", "bm25")
     assert result.code == 0

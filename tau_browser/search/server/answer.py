@@ -9,6 +9,7 @@ from tau_browser.model.label import speaker_of
 from tau_browser.model.session import Session
 from tau_browser.model.summary import Summary, stamp_text
 from tau_browser.model.text import counted
+from tau_browser.model.tools import tools_of
 from tau_browser.search import fusion
 from tau_browser.search.find import snippet
 from tau_browser.search.fusion import Fused, Ranking
@@ -131,6 +132,7 @@ class Answering:
             spans=spans_of(marks),
             terms=list(dict.fromkeys(mark.term.text for mark in marks)),
             snippet=snippet_of(text, marks) if marks else snippet(text, []),
+            tools=tuple(dict.fromkeys(tools_of(record))),
             also_in=[],
             document=record if entry.root is None else None,
         )
