@@ -88,6 +88,7 @@ def _add_observe(observe: argparse.ArgumentParser) -> None:
     for argument in (ref, into):
         complete_with(argument, references)
     observe.add_argument("--once", action="store_true", help="take what is there, and end")
+    observe.add_argument("--dry-run", action="store_true", help="only tell what is there to take")
     numbers = (
         ("--every", 1.0, "look again every S seconds"),
         ("--interval", 300.0, "commit after S seconds at the latest"),

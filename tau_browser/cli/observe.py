@@ -2,7 +2,7 @@
 agmem's, until Ctrl-C.
 
 JSON, at the end: {"repository", "session", "sessions", "captured", "known", "recovered",
-"redacted", "waiting", "commits", "signed", "unread"}
+"redacted", "waiting", "commits", "signed", "unread"}; with --dry-run {"plan"} as in changing.py
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ from typing import Any
 
 from tau_browser.actions.observe.capture import Capture
 from tau_browser.actions.observe.follow import Observing, Pace
-from tau_browser.actions.observe.signing import VARIABLE, private_key
+from tau_browser.actions.observe.preview import plan_capture
+from tau_browser.actions.observe.signing import UNSIGNED, private_key
+from tau_browser.actions.plan import described
 from tau_browser.cli import places
+from tau_browser.cli.changing import print_plan
 from tau_browser.cli.output import Printer, print_json
 from tau_browser.config import settings, use_rules
 from tau_browser.model.text import counted, safe_line
@@ -30,10 +33,17 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     """Capture until told to stop. Raises Failure, ConfigError and StoreError."""
     use_rules(settings())
     target = places.target(args, args.ref)
-    stop = threading.Event()
-    before = {number: signal.signal(number, lambda *_: stop.set()) for number in _SIGNALS}
     key = private_key(os.environ)
     capture = Capture(Path(args.into).expanduser().absolute(), key)
+    if args.dry_run:
+        plan = plan_capture(target.store, target.path, capture)
+        if args.json:
+            print_json({"plan": described(plan)})
+        else:
+            print_plan(plan, printer)
+        return 0
+    stop = threading.Event()
+    before = {number: signal.signal(number, lambda *_: stop.set()) for number in _SIGNALS}
     pace = Pace(args.every, args.batch, args.interval)
 
     def tell(sentence: str) -> None:
@@ -43,7 +53,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
         with capture:
             observing = Observing(target.store, target.path, capture, pace, tell)
             if capture.lacks_key:
-                tell(f"commits stay unsigned: {args.into} has a key, ${VARIABLE} is not set")
+                tell(UNSIGNED)
             if not args.once:
                 tell(f"capturing into {args.into}; Ctrl-C ends the session")
             observing.run(stop, once=args.once)

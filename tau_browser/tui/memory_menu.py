@@ -31,9 +31,11 @@ class MemoryMenu(ModalScreen[str | None]):
     }
     """
 
-    def __init__(self, why_not: dict[str, str], keys: dict[str, str]) -> None:
-        """why_not: by verb, what stands against it, as safe text · keys: of the person's own."""
+    def __init__(self, does: dict[str, str], why_not: dict[str, str], keys: dict[str, str]) -> None:
+        """does: what some verbs do now, other than usually · why_not: by verb, what stands against
+        it, as safe text · keys: of the person's own."""
         super().__init__()
+        self._does = does
         self._why_not = why_not
         self._keys = keys
 
@@ -54,7 +56,7 @@ class MemoryMenu(ModalScreen[str | None]):
             why_not = self._why_not.get(key.verb)
             shade = "dim" if why_not else ""
             shown = key_text(self._keys.get(key.verb, key.keys))
-            said = f"not here: {why_not}" if why_not else key.does
+            said = f"not here: {why_not}" if why_not else self._does.get(key.verb, key.does)
             menu.add_row(
                 Text(f" {shown}", shade or "bold"), Text(key.verb, shade), Text(said, "dim")
             )

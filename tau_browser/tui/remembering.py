@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tau_browser.model.text import safe_line
-from tau_browser.tui.surgery import Surgery
+from tau_browser.tui.capturing import Capturing
 
 if TYPE_CHECKING:
     from tau_browser.actions.plan import Verb
@@ -16,14 +16,16 @@ SNAPSHOT, COMPACT = "folder of the snapshot", "folder of the compacted corpus"
 _NO_CORPUS = "this is no corpus of an aethergraph workspace"
 
 
-class Remembering(Surgery):
+class Remembering(Capturing):
     """The verbs of the menu. The palette finds them by name."""
 
     def action_memory(self) -> None:
         """Show what can be made of the open session, and why some of it cannot."""
         from tau_browser.tui.memory_menu import MemoryMenu
 
-        menu = MemoryMenu(self._why_not(), self.app.settings.keys)
+        ends = f"end the capture: {self.capture_told}"
+        does = {"observe": ends} if self.capture_told else {}
+        menu = MemoryMenu(does, self._why_not(), self.app.settings.keys)
         self.app.push_screen(menu, self._run_verb)
 
     async def _run_verb(self, verb: str | None) -> None:

@@ -25,6 +25,35 @@ def test_takes_what_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert (told["captured"], told["known"], told["commits"]) == (0, 3, [])
 
 
+def test_only_tells_what_there_is_to_take(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, repo = write(tmp_path / "s.jsonl", calls(3)), tmp_path / "repo"
+    command = ["observe", str(path), "--into", str(repo), "--dry-run"]
+    assert main(command) == 0
+    shown = capsys.readouterr().out
+    assert "3 calls, oldest first" in shown and "semantic: read path=f1" in shown
+    assert not repo.exists()
+    assert main([*command, "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)["plan"]
+    assert (plan["verb"], plan["way"], plan["adding"]) == ("observe", "new", ["a0", "a1", "a2"])
+    assert main([*command[:-1], "--once"]) == 0
+    capsys.readouterr()
+    assert main(command) == 0
+    assert "3 calls captured already" in capsys.readouterr().out
+
+
+def test_a_repository_is_not_captured_into_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, repo = write(tmp_path / "s.jsonl", calls(1)), tmp_path / "repo"
+    assert main(["observe", str(path), "--into", str(repo), "--once"]) == 0
+    for more in (["--once"], ["--dry-run"]):
+        assert main(["observe", str(repo), "--into", str(repo), *more]) == 2
+        assert "captured into itself" in capsys.readouterr().err
+    assert len(held(repo)) == 1
+
+
 def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path / "s.jsonl", calls(1))
     (tmp_path / "mine").mkdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.actions.observe.sessions import calls, held, write
 from tests.conftest import DATA
 
 pytestmark = pytest.mark.terminal
@@ -117,6 +119,25 @@ def test_walk_search_and_quit(terminal: Terminal) -> None:
     terminal.wait_for(lambda screen: "Everywhere" not in screen)
     terminal.press("q")
     terminal.wait_for("exit 0")
+
+
+def test_a_capture_ends_with_the_program(terminal: Terminal, tmp_path: Path) -> None:
+    path, repo = write(tmp_path / "s.jsonl", calls(3)), tmp_path / "repo"
+    terminal.start(sys.executable, "-m", "tau_browser", str(path))
+    terminal.wait_for("create_branch")
+    terminal.press("M")
+    terminal.wait_for("not here")
+    terminal.press("o")
+    terminal.wait_for("repository to capture into")
+    terminal.type(str(repo))
+    terminal.press("Enter")
+    terminal.wait_for("3 calls, oldest first")
+    terminal.press("Enter")
+    terminal.wait_for("3 calls captured")
+    terminal.press("q")
+    terminal.wait_for("exit 0")
+    assert len(held(repo)) == 3
+    assert json.loads((repo / ".mem" / "daemon_session.json").read_bytes())["ended_at"]
 
 
 def test_the_demo_opens_where_there_are_no_sessions(terminal: Terminal) -> None:

@@ -61,7 +61,8 @@ async def settle(pilot: Pilot[None]) -> None:
         await pilot.pause()
         running = _running(pilot.app)
         with contextlib.suppress(WorkerCancelled):  # another has taken its place
-            await pilot.app.workers.wait_for_complete(running)
+            for worker in running:
+                await worker.wait()
         calm = 0 if running or _has_new_width(pilot.app) else calm + 1
 
 
@@ -75,6 +76,17 @@ async def press(pilot: Pilot[None], *keys: str) -> None:
     """Press keys and wait for what they lead to."""
     await pilot.press(*keys)
     await settle(pilot)
+
+
+async def until(pilot: Pilot[None], what: str) -> None:
+    """Wait until something stands on the screen that comes by itself."""
+    app = pilot.app
+    assert isinstance(app, BrowserApp)
+    for _ in range(600):
+        if what in text(app):
+            return
+        await pilot.pause(0.05)  # between two looks at the screen: not a wait for anything
+    raise AssertionError(f"{what!r} does not come:\n{text(app)}")
 
 
 def lines(app: BrowserApp) -> list[str]:
@@ -111,4 +123,5 @@ def _browser(app: BrowserApp) -> BrowserScreen:
 
 
 def _running(app: App[None]) -> list[Worker[object]]:
-    return [worker for worker in app.workers if not worker.is_finished]
+    """What comes to its end by itself: a capture goes on until it is told to end."""
+    return [each for each in app.workers if not each.is_finished and each.group != "capture"]

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 
+from tau_browser.actions.draft import line_of
+from tau_browser.actions.observe.capture import Capture
 from tau_browser.config import Settings
 from tau_browser.stores.aethergraph.store import AethergraphStore
 from tau_browser.stores.targets import Target
 from tau_browser.tui.app import BrowserApp
 from tau_browser.tui.browser import BrowserScreen
 from tau_browser.tui.memory_menu import MemoryMenu
+from tau_browser.tui.plan.screen import PlanScreen
+from tests.actions.observe.sessions import call, calls, held, write
 from tests.conftest import DATA
-from tests.tui.browsing import MEDIUM, WIDE, browse, press, settle, text, tree
+from tests.tui.browsing import MEDIUM, WIDE, browse, press, settle, text, tree, until
 
 ROOT = DATA / "aethergraph" / "a1-root"
 RUN = f"{ROOT}#run:run-20260303-2"
 CORPUS = f"{ROOT}#corpus:rag/rag_corpora/docs-ZGVzaWdu"
 TAU = DATA / "tau" / "03-compaction.jsonl"
 ROOMY = (120, 40)
+SECRET = "ghp_0123456789abcdefghij0123456789abcdef"
 
 
 def aethergraph(path: str) -> BrowserApp:
@@ -76,7 +83,7 @@ async def test_the_palette_finds_each_verb() -> None:
     async with app.run_test(size=WIDE) as pilot:
         await settle(pilot)
         names = {command.title for command in app.get_system_commands(app.screen)}
-        assert {"memory", "distill", "snapshot", "compact"} <= names
+        assert {"memory", "distill", "snapshot", "compact", "observe"} <= names
         await press(pilot, "ctrl+p", *"snapshot", "enter")
         assert "this is no corpus of an aethergraph workspace" in text(app)
 
@@ -184,6 +191,86 @@ async def test_compacting_shows_what_is_left_out(tmp_path: Path) -> None:
         assert list(tmp_path.glob("new")) == []
 
 
+# Captures
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Path:
+    """A session that is being written, with three calls so far."""
+    return write(tmp_path / "s" / "live.jsonl", calls(3))
+
+
+async def test_a_capture_is_shown_then_goes_on_until_it_is_ended(
+    live: Path, tmp_path: Path
+) -> None:
+    repo = tmp_path / "repo"
+    app = browse(live.parent, live)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "M", "o", *str(repo), "enter")
+        shown = text(app)
+        assert "capture the tool calls of s1" in shown and "3 calls, oldest first" in shown
+        assert "episodic: bash path=f0" in shown and "semantic: read path=f1" in shown
+        assert not repo.exists()
+        await press(pilot, "enter")
+        await until(pilot, "capturing: 3 calls captured, 3 to commit, 0 commits · M o ends it")
+        with live.open("ab") as log:
+            log.write(b"".join(line_of(entry) for entry in call(3, "bash", {}, SECRET)))
+        await until(pilot, "4 calls captured, 4 to commit, 0 commits, 1 secret hidden")
+        await press(pilot, "M")
+        assert "end the capture: 4 calls captured" in text(app)
+        await press(pilot, "o")
+        await until(pilot, "the capture ended: 4 calls captured, 1 commit, 1 secret hidden")
+        assert "? keys · / find" in text(app)
+        assert len(held(repo)) == 4
+        await press(pilot, "M", "o", "enter")
+        assert "4 calls captured already" in text(app) and "oldest first" not in text(app)
+
+
+async def test_all_sessions_are_captured_too(live: Path, tmp_path: Path) -> None:
+    write(live.parent / "other.jsonl", call(7, "read", {"path": "other"}, "text"), "s2")
+    app = browse(live.parent, live)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "M", "o", *str(tmp_path / "repo"), "enter", "a")
+        assert "capture the tool calls of all 2 sessions of" in text(app)
+        await press(pilot, "enter")
+        await until(pilot, "capturing: 4 calls captured")
+        await press(pilot, "M", "o")
+        await until(pilot, "the capture ended: 4 calls captured, 1 commit")
+
+
+async def test_a_repository_that_cannot_be_captured_into_says_why(
+    live: Path, tmp_path: Path
+) -> None:
+    repo = tmp_path / "repo"
+    app = browse(live.parent, live)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "M", "o", *str(live.parent), "enter")
+        assert "no repository of agmem's and not empty" in text(app)
+        await press(pilot, "o")
+        await typed(pilot, str(repo))
+        with Capture(repo):
+            await press(pilot, "enter")
+            assert f"process {os.getpid()} captures into this" in text(app)
+            assert isinstance(app.screen, PlanScreen)
+
+
+async def test_a_capture_that_fails_says_so(live: Path, tmp_path: Path) -> None:
+    app = browse(live.parent, live)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "M", "o", *str(tmp_path / "repo"), "enter", "enter")
+        await until(pilot, "capturing: 3 calls captured")
+        shutil.rmtree(tmp_path / "repo" / "current")
+        (tmp_path / "repo" / "current").touch()
+        with live.open("ab") as log:
+            log.write(b"".join(line_of(entry) for entry in call(3, "bash", {}, "done")))
+        await until(pilot, "the capture failed: ")
+        assert "? keys · / find" in text(app)
+
+
 # Pictures
 
 
@@ -199,8 +286,13 @@ def test_picture_of_the_menu(size: tuple[int, int], snap_compare) -> None:  # ty
 @pytest.mark.parametrize("size", [ROOMY, MEDIUM], ids=["roomy", "medium"])
 @pytest.mark.parametrize(
     ("path", "keys"),
-    [(RUN, ["d"]), (CORPUS, ["s", "enter"]), (CORPUS, ["c", "enter"])],
-    ids=["distill", "snapshot", "compact"],
+    [
+        (RUN, ["d"]),
+        (CORPUS, ["s", "enter"]),
+        (CORPUS, ["c", "enter"]),
+        (RUN, ["o", *"/agent-memory", "enter"]),
+    ],
+    ids=["distill", "snapshot", "compact", "observe"],
 )
 def test_picture_of_a_preview(
     path: str,

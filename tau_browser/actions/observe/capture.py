@@ -72,6 +72,20 @@ class Capture:
         """Whether its commits should be signed, and cannot be."""
         return self._target.lacks_key
 
+    @property
+    def root(self) -> Path:
+        """The folder of the repository."""
+        return self._target.root
+
+    def look(self) -> set[str] | None:
+        """The ids of what the repository holds already; None where it has to be made. Raises
+        StoreError where nothing can be captured into it; touches nothing."""
+        if not self._target.require_usable():
+            return None
+        self._lock.require_free()
+        self._refuse_foreign()
+        return _committed(self._target.history()) | {each.id for each in self._buffered()}
+
     def start(self) -> None:
         """Take the repository and finish what a kill left undone. Raises StoreError."""
         self._target.prepare()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from tau_browser.actions.observe.calls import Calls
 from tau_browser.actions.observe.capture import Capture
@@ -56,6 +58,8 @@ class Observing:
         where the repository cannot be written to."""
         while True:
             for path in self._paths():
+                if stop.is_set():
+                    return
                 self._look(path)
             self._commit_if_due()
             if once or stop.wait(self.pace.every):
@@ -79,10 +83,12 @@ class Observing:
 
     def _paths(self) -> Iterator[str]:
         if self.path is not None:
+            require_other(self.path, self.capture.root)
             yield self.path
             return
         for item in self.store.scan():
             if isinstance(item, Listed):
+                require_other(item.path, self.capture.root)
                 yield item.path
             elif isinstance(item, Unreadable) and item.path not in self._followed:
                 self.tell(f"{item.path}: {item.reason}")
@@ -142,3 +148,9 @@ class Observing:
         if made := self.capture.commit():
             self.tell(f"committed {count:,} observations: {made[:8]}")
         self._since = None
+
+
+def require_other(path: str, root: Path) -> None:
+    """Raises StoreError where a repository would be captured into itself, again and again."""
+    if os.path.realpath(path) == os.path.realpath(root):
+        raise StoreError(f"{root}: it would be captured into itself: name another repository")

@@ -47,8 +47,8 @@ class Lock:
             self._pid_file.unlink(missing_ok=True)
         self._path.unlink(missing_ok=True)
 
-    def _clear_stale(self) -> None:
-        """Put aside the lock of a process that is no more. Of several that try, one succeeds."""
+    def require_free(self) -> None:
+        """Raises StoreError where another has it; touches nothing."""
         try:
             holder = json.loads(self._path.read_bytes())
             pid, started = int(holder["pid"]), str(holder["started"])
@@ -63,6 +63,10 @@ class Lock:
                 f"{self._path}: process {pid} captures into this repository; "
                 "end it first, or name another"
             )
+
+    def _clear_stale(self) -> None:
+        """Put aside the lock of a process that is no more. Of several that try, one succeeds."""
+        self.require_free()
         aside = self._path.with_name(f"{TEMPORARY}{uuid.uuid4().hex}")
         with contextlib.suppress(FileNotFoundError):
             os.rename(self._path, aside)

@@ -53,8 +53,22 @@ class Target:
 
     def prepare(self) -> None:
         """Make it if the folder is empty or not there; refuse what must not be written to."""
-        if not is_repository(str(self.root)):
+        if not self.require_usable():
             self._create()
+            self.branch()
+            self._take_key()
+
+    def require_usable(self) -> bool:
+        """Whether it is there already. Raises StoreError where it must not be written to, or
+        cannot be made; touches nothing."""
+        if not is_repository(str(self.root)):
+            with told(self.root):
+                if self.root.exists() and not self._is_unfinished():
+                    raise StoreError(
+                        f"{self.root}: no repository of agmem's and not empty: `agmem init` it, "
+                        "or name a folder that is not there yet"
+                    )
+            return False
         beside = Beside(str(self.root))
         encryption = beside.config().get("encryption")
         if isinstance(encryption, dict) and encryption.get("enabled"):
@@ -62,13 +76,13 @@ class Target:
         if beside.conflicts():
             raise StoreError(f"{self.root}: a merge is not finished: resolve and commit it first")
         self.branch()
-        if self._key is not None:
-            self._signer = Signer(self._key, self.mem)
+        self._take_key()
+        return True
 
     @property
     def lacks_key(self) -> bool:
         """Whether its commits should be signed, and cannot be."""
-        return self._signer is None and has_public_key(self.mem)
+        return self._key is None and has_public_key(self.mem)
 
     def introduce_key(self) -> None:
         """Let agmem know the key that commits are signed with. For who holds the lock."""
@@ -202,6 +216,10 @@ class Target:
             entry = hashlib.sha256(before.encode() + text).hexdigest()
             append(log, f"{entry}\t".encode() + text + b"\n")
 
+    def _take_key(self) -> None:
+        if self._key is not None:
+            self._signer = Signer(self._key, self.mem)
+
     def _files(self, commit_id: str) -> dict[str, str]:
         if not commit_id:
             return {}
@@ -219,11 +237,6 @@ class Target:
 
     def _create(self) -> None:
         with told(self.root):
-            if self.root.exists() and not self._is_unfinished():
-                raise StoreError(
-                    f"{self.root}: no repository of agmem's and not empty: `agmem init` it, or "
-                    "name a folder that is not there yet"
-                )
             for folder in _FOLDERS:
                 make_folder(self.root / "current" / folder)
             for folder in ("objects", "staging", "refs/heads", "refs/tags", "refs/remotes"):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 VARIABLE = "AGMEM_SIGNING_PRIVATE_KEY"
+UNSIGNED = f"commits stay unsigned: the repository has a key, and ${VARIABLE} is not set"
 
 
 def private_key(env: Mapping[str, str]) -> bytes | None:
