@@ -134,6 +134,9 @@ def _message(stored: Record) -> Record:
     usage = message.get("usage")
     if isinstance(usage, dict):
         message["usage"] = {_USAGE.get(name, name): value for name, value in usage.items()}
+        cost = usage.get("cost")
+        if isinstance(cost, dict) and cost.get("total"):
+            message["usage"]["extra"] = {"cost as pi counted it, USD": cost["total"]}
     if message.get("role") == "bashExecution" and "content" not in message:
         message["content"] = f"{message.get('command', '')}\n{message.get('output', '')}"
     return message

@@ -73,7 +73,7 @@ def test_compaction_that_keeps_messages_in_itself() -> None:
 
 
 def test_settings_usage_and_errors_in_words_of_tau() -> None:
-    usage = {"input": 5, "output": 7, "cacheRead": 1, "cacheWrite": 2}
+    usage = {"input": 5, "output": 7, "cacheRead": 1, "cacheWrite": 2, "cost": {"total": 0.25}}
     entries = [
         pi("model_change", "a", None, provider="prov", modelId="big"),
         pi("thinking_level_change", "b", "a", thinkingLevel="high"),
@@ -83,6 +83,8 @@ def test_settings_usage_and_errors_in_words_of_tau() -> None:
     session = session_in(PI, [pi_header(), *entries])
     assert config_at(session, 3) == {"model": "big", "backend": "prov", "thinking": "high"}
     assert session.usage.tolist() == [[5, 7, 1, 2]]
+    extra = session.record(2)["message"]["usage"]["extra"]
+    assert extra == {"cost as pi counted it, USD": 0.25}
     assert session.has(2, Flag.ABORTED)
     assert session.text(3) == "ls\nf"
 
