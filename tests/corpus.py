@@ -4,8 +4,9 @@ DIR/INDEX.tsv has a row per file: `format` (the name of a store, and of its fold
 (from DIR), `entries`, `roots`, `forks`, `max_depth`; no `entries` where the file is no session.
 They are those of the file alone and of the links that it stores, entries with ids only, each id
 once; of pi, the header counts as an entry. What this program adds is left out of the comparison:
-what sub-agents did in files of their own, sidechains under their calls, conversations stitched
-where they were compacted, lines without an id between the entries around them.
+what sub-agents did in files of their own, sidechains under their calls, results of an answer's
+calls in a row, conversations stitched where they were compacted, lines without an id between the
+entries around them.
 
 Nothing of a corpus belongs in this project.
 """
@@ -104,30 +105,38 @@ def shape(session: Session, name: str) -> Shape:
     roots = {session.entry_id(place) for place, parent in parents.items() if parent == NOWHERE}
     children = Counter(parents.values())
     del children[NOWHERE]
-    depth: dict[int, int] = {}
-    for place in map(int, session.tree.order):
-        if place in parents:
-            depth[place] = depth.get(parents[place], 0) + 1
     return Shape(
         entries=len(session) + _HEADERS.get(name, 0),
         roots=len(roots),
         forks=sum(count > 1 for count in children.values()),
-        depth=max(depth.values(), default=0),
+        depth=max(_depths(parents).values()),
     )
 
 
+def _depths(parents: dict[int, int]) -> dict[int, int]:
+    """Entries from the root down; a ring counts from where it is met."""
+    depth = {NOWHERE: 0}
+    for start in parents:
+        path: dict[int, None] = {}
+        place = start
+        while place not in depth and place not in path:
+            path[place] = None
+            place = parents[place]
+        for at in reversed(path):
+            depth[at] = depth.get(parents[at], 0) + 1
+    return depth
+
+
 def _stored_parent(session: Session, place: int) -> int:
-    """The parent in the tree that has an id, NOWHERE where the record itself names none."""
+    """The entry that the record names as its parent, NOWHERE where it names none that is there."""
     try:
         stored = msgspec.json.decode(session.raw(place))
     except msgspec.DecodeError:
         stored = {}
-    if not isinstance(stored, dict) or not any(stored.get(field) for field in _PARENTS):
-        return NOWHERE
-    parent = int(session.tree.parent[place])
-    while parent != NOWHERE and session.has(parent, Flag.NO_ID):
-        parent = int(session.tree.parent[parent])
-    return parent
+    told = stored if isinstance(stored, dict) else {}
+    names = (told.get(field) for field in _PARENTS)
+    found = [at for name in names if isinstance(name, str) for at in session.find(name)]
+    return found[0] if found else NOWHERE
 
 
 def _opened(kind: Adapter, path: str) -> Session:

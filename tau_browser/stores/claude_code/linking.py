@@ -1,14 +1,20 @@
-"""What only a whole log tells: which call started a sub-agent, and what an answer cost."""
+"""What only a whole log tells: which call started a sub-agent, what an answer cost, and in which
+order the model saw the results of calls that it made at once."""
 
 from __future__ import annotations
 
 from bisect import bisect
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from tau_browser.model.columns import NO_KEY, Columns, Flag, Int32s
+import numpy as np
+
+from tau_browser.model.columns import NO_KEY, ROLES, Columns, Flag, Int64s
 from tau_browser.model.format import Links
+
+_RESULT = ROLES.index("toolResult")
 
 
 class Link(NamedTuple):
@@ -26,9 +32,13 @@ class Link(NamedTuple):
 
 
 def linked(columns: Columns, links: Links) -> Columns:
-    """The columns with sidechains under their calls, and each answer's usage counted once."""
+    """The columns with sidechains under their calls, the results of an answer's calls one after
+    the other, and each answer's usage counted once."""
     parent, usage = columns.parent.copy(), columns.usage.copy()
-    _count_once(usage, links)
+    answers = _long_answers(links)
+    for lines in answers:
+        usage[lines[:-1]] = -1  # each line has the usage so far: the last one counts
+    _put_results_in_a_row(columns, parent, answers)
     telling = [(place, link) for place, link in links if isinstance(link, Link)]
     calls = _Calls(columns, telling)
     for place, link in telling:
@@ -38,15 +48,57 @@ def linked(columns: Columns, links: Links) -> Columns:
     return replace(columns, parent=parent, usage=usage)
 
 
-def _count_once(usage: Int32s, links: Links) -> None:
-    """An answer is written in several lines, each with the usage so far: the last one counts."""
-    latest: dict[str, int] = {}
+def _long_answers(links: Links) -> list[list[int]]:
+    """The lines of each answer of the model that has several, in file order."""
+    answers: dict[str, list[int]] = {}
     for place, link in links:
         answer = link if isinstance(link, str) else link.answer
         if answer is not None:
-            if (before := latest.get(answer)) is not None:
-                usage[before] = -1
-            latest[answer] = place
+            answers.setdefault(answer, []).append(place)
+    return [lines for lines in answers.values() if len(lines) > 1]
+
+
+def _put_results_in_a_row(columns: Columns, parent: Int64s, answers: list[list[int]]) -> None:
+    """An answer with several calls is a row of lines, and the result of each call hangs under its
+    own line: as a tree, all but the last would be branches that were left. The model saw them all,
+    after the answer and before what came next, so that is where they are hung."""
+    rows = [row for lines in answers for row in _rows(columns, lines) if len(row) > 1]
+    given: dict[int, list[int]] = {}  # by the place of the last line of a row
+    for row, results in zip(rows, _results(columns, rows), strict=True):
+        if any(columns.parent[result] != columns.key[row[-1]] for result in results):
+            given[row[-1]] = results
+    for last, results in given.items():
+        parent[results] = columns.key[[last, *results[:-1]]]
+    together = {int(columns.key[each]): results for results in given.values() for each in results}
+    follows = np.isin(columns.parent, list(together))
+    follows[[each for results in given.values() for each in results]] = False
+    for place in np.flatnonzero(follows).tolist():
+        before = [each for each in together[int(columns.parent[place])] if each < place]
+        if before:
+            parent[place] = columns.key[before[-1]]
+
+
+def _rows(columns: Columns, lines: list[int]) -> Iterator[list[int]]:
+    """The lines of an answer in rows, in each of which one hangs under the other."""
+    row: list[int] = []
+    for line in lines:
+        if row and columns.parent[line] != columns.key[row[-1]]:
+            yield row
+            row = []
+        row.append(line)
+    yield row
+
+
+def _results(columns: Columns, rows: list[list[int]]) -> list[list[int]]:
+    """For each row, the results of its calls in file order: of each call the first, for whatever
+    else hangs there is another branch."""
+    row_of = {int(columns.key[line]): at for at, row in enumerate(rows) for line in row}
+    found: list[dict[int, int]] = [{} for _ in rows]
+    called = (columns.role == _RESULT) & np.isin(columns.parent, list(row_of))
+    for place in np.flatnonzero(called).tolist():
+        call = int(columns.parent[place])
+        found[row_of[call]].setdefault(call, place)
+    return [list(results.values()) for results in found]
 
 
 class _Calls:

@@ -16,7 +16,7 @@ from tau_browser.stores.claude_code.store import ClaudeCodeStore
 from tau_browser.stores.store import Change, Listed
 from tests.conftest import DATA
 from tests.stores.logs.conftest import parents, said, session_in
-from tests.stores.logs.writing import claude, tool_result, tool_use, write_lines
+from tests.stores.logs.writing import Record, claude, tool_result, tool_use, write_lines
 
 CASE = DATA / "bugcases" / "49-claude-sidechain"
 SIDE = {"isSidechain": True, "agentId": "g1"}
@@ -193,3 +193,54 @@ def test_a_session_that_begins_with_a_picture_is_recognised(tmp_path: Path, size
     first = claude("user", "a", None, "A" * size)
     path = write_lines(tmp_path / "c1.jsonl", [first, claude("assistant", "b", "a", "ok")])
     assert ClaudeCodeStore.recognises(str(path)) and ClaudeCodeStore.recognises(str(tmp_path))
+
+
+def called(uuid: str, parent: str, call_id: str, answer: str = "m1") -> Record:
+    """A line of an answer, with one of its calls."""
+    message = {"id": answer, "usage": {"output_tokens": 1}}
+    return claude("assistant", uuid, parent, [tool_use(call_id, "Bash")], message=message)
+
+
+def answered(uuid: str, parent: str, call_id: str) -> Record:
+    return claude("user", uuid, parent, [tool_result(call_id, uuid)])
+
+
+AT_ONCE = [
+    claude("user", "u", None, "words"),
+    called("a1", "u", "t1"),
+    called("a2", "a1", "t2"),
+    called("a3", "a2", "t3"),
+]
+
+
+def test_results_of_calls_at_once_follow_each_other_and_none_was_left() -> None:
+    results = [answered("r2", "a2", "t2"), answered("r1", "a1", "t1"), answered("r3", "a3", "t3")]
+    next_one = claude("assistant", "n", "r3", "so", message={"id": "m2", "usage": {}})
+    session = session_in(CLAUDE_CODE, [*AT_ONCE, *results, next_one])
+    above = {"u": None, "a1": "u", "a2": "a1", "a3": "a2", "r2": "a3", "r1": "r2", "r3": "r1"}
+    assert parents(session) == above | {"n": "r3"}
+    assert session.forks == [] and session.ids(fold_at(session, session.leaf).context)[-1] == "n"
+    assert len(fold_at(session, session.leaf).context) == 8
+    assert {State(int(state)) for state in states(session, session.leaf)} == {State.PATH}
+    assert session.usage[session.columns.usage[session.find("a3")[0]]].tolist() == [0, 1, 0, 0]
+    assert session.columns.usage[session.find("a1")[0]] == -1
+
+
+def test_what_goes_on_under_an_earlier_result_comes_after_the_later_ones() -> None:
+    results = [answered("r1", "a1", "t1"), answered("r2", "a2", "t2")]
+    lines = [*AT_ONCE[:3], *results, claude("user", "n", "r1", "so"), answered("r9", "a2", "t9")]
+    session = session_in(CLAUDE_CODE, lines)
+    above = parents(session)
+    assert (above["r1"], above["r2"], above["n"]) == ("a2", "r1", "r2")
+    assert above["r9"] == "a2"  # a call that was answered again: a branch
+
+
+def test_answers_that_wait_for_each_result_are_a_row_already() -> None:
+    lines = [
+        *AT_ONCE[:2],
+        answered("r1", "a1", "t1"),
+        called("a2", "r1", "t2"),
+        answered("r2", "a2", "t2"),
+    ]
+    above = parents(session_in(CLAUDE_CODE, lines))
+    assert above == {"u": None, "a1": "u", "r1": "a1", "a2": "r1", "r2": "a2"}
