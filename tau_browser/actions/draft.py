@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from tau_browser.model.decoder import Decoder
+from tau_browser.model.format import TAU, Format
 from tau_browser.model.payload import Record
 from tau_browser.model.session import Session, Source, session_of
 
@@ -38,13 +39,10 @@ class Draft:
 
     def add(self, data: bytes) -> None:
         """Go on with bytes of its own."""
-        last = self._pieces[-1] if self._pieces else None
-        if isinstance(last, bytes):
-            self._pieces[-1] = last + data
-        elif data:
+        if data:
             self._pieces.append(data)
             self._starts.append(self.size)
-        self.size += len(data)
+            self.size += len(data)
 
     def read(self, start: int, stop: int) -> bytes:
         """These bytes; fewer at the end, or where the source became shorter."""
@@ -67,9 +65,9 @@ class Draft:
             yield self.read(at, min(at + _CHUNK, self.size))
 
 
-def session_in(draft: Draft) -> Session:
+def session_in(draft: Draft, format: Format = TAU) -> Session:
     """The session that a draft holds."""
-    decoder = Decoder()
+    decoder = Decoder(format)
     for piece in draft.pieces():
         decoder.feed(piece)
     return session_of(decoder.log(), draft)

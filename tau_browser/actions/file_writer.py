@@ -14,15 +14,23 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Plan, Read, Refused, Verb, Way
 from tau_browser.actions.progress import Tell, silent
-from tau_browser.actions.reading import Reading, bytes_of, is_at, read_file, state_of
-from tau_browser.actions.writer import OPEN_ELSEWHERE
+from tau_browser.actions.reading import (
+    Reading,
+    bytes_of,
+    is_as_read,
+    is_at,
+    read_file,
+    state_of,
+)
+from tau_browser.actions.writer import open_elsewhere
 from tau_browser.model.payload import Record
 from tau_browser.model.session import Session
+from tau_browser.stores.adapters import TAU
 from tau_browser.stores.files import FileSource, words_of
 from tau_browser.stores.store import StoreError
 
@@ -33,7 +41,7 @@ _CHANGED = "it changed since it was read: nothing was written; read it again"
 class FileWriter:
     """The hand of τ's file store. `folder`: where new sessions go (tau-format 1.1)."""
 
-    store = "tau"
+    store = TAU
 
     def __init__(self, folder: str, *, dashed: bool = True) -> None:
         """dashed: whether the folder holds one folder per working directory, as τ's does."""
@@ -41,7 +49,7 @@ class FileWriter:
         self._dashed = dashed
 
     @classmethod
-    def beside(cls, path: str) -> FileWriter:
+    def beside(cls, path: str) -> Self:
         """The writer for what is made of the session at a path: in the same store."""
         folder = os.path.dirname(os.path.abspath(path))
         name = os.path.basename(folder)
@@ -62,7 +70,7 @@ class FileWriter:
         """What to know before a session like this is written in this way."""
         if way is Way.NEW:
             return []
-        return [OPEN_ELSEWHERE]
+        return [open_elsewhere(result)]
 
     def apply(self, plan: Plan, journal: Journal, tell: Tell = silent) -> Change:
         """Carry out a plan, which takes too little time to tell of or to stop it. Raises Refused
@@ -70,7 +78,7 @@ class FileWriter:
         plan.require_sound()
         change = Change(self.store, plan.verb.value, plan.target, plan.about, {})
         with _told(plan.target), journal.lock():
-            if plan.read is not None and state_of(plan.read.path) != plan.read:
+            if plan.read is not None and not is_as_read(plan.read):
                 raise Refused(f"{plan.read.path}: {_CHANGED}")
             pieces = plan.content.pieces()
             if plan.way is Way.NEW:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tau_browser.actions.draft import session_in
+from tau_browser.actions.draft import line_of, session_in
 from tau_browser.actions.making import appended, foreign, item, items, measure, new_entry
 from tau_browser.actions.plan import Plan, Refusal, Refused, Remedy, Verb, Way
 from tau_browser.actions.reading import Reading
@@ -55,7 +55,7 @@ def plan_fold(reading: Reading, first_kept: int, writer: Writer, *, pairs: bool 
         coveredTokens=tokens,
         configId=_config_at(session, path),
     )
-    draft = appended(session, record)
+    draft = appended(session, line_of(record))
     result = session_in(draft)
     return Plan(
         verb=Verb.FOLD,

@@ -6,30 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tau_browser.actions.draft import line_of, session_in
-from tau_browser.actions.making import (
-    continues,
-    copied,
-    foreign,
-    fork_header,
-    item,
-    items,
-    measure,
-    new_entry,
-    unreadable,
-    unsound,
-)
+from tau_browser.actions.making import item, items, measure, unreadable
 from tau_browser.actions.pairs import parted
 from tau_browser.actions.plan import Plan, Refusal, Refused, Remedy, Verb, Way
+from tau_browser.actions.programs.known import rules_of
+from tau_browser.actions.programs.rules import Rules
 from tau_browser.actions.reading import Reading
 from tau_browser.actions.remains import remains_of
 from tau_browser.actions.writer import Writer
-from tau_browser.model.calls import call_of, is_result, results_of
-from tau_browser.model.columns import Bools, Flag, Int32s
+from tau_browser.model.calls import call_of, is_result
+from tau_browser.model.columns import Flag, Int32s
 from tau_browser.model.session import Session
 from tau_browser.model.text import counted, safe_line
 from tau_browser.model.tree import NOWHERE
-from tau_browser.stores.jmfts.records import FOREIGN
 
 _SETTINGS = ("model_change", "thinking_change")
 
@@ -48,34 +37,39 @@ class ForkRequest:
 
 
 def plan_fork(reading: Reading, request: ForkRequest, writer: Writer) -> Plan:
-    """The plan of a fork: its entries keep ids, times and order, and the source stays as it is."""
-    session = reading.session
+    """The plan of a fork: its entries keep ids, times and order, and the source stays as it is.
+
+    Raises Refused where there is nothing to plan.
+    """
+    session, rules = reading.session, rules_of(reading.session)
+    if request.cwd and not rules.moves:
+        raise Refused(f"a fork for {rules.program} goes on in the directory of its source")
     remarks: list[str] = []
-    refusals = foreign(session) + reading.busy(copies=True, force=request.force)
-    chosen = _order(session, request, refusals, remarks)
-    order = [*chosen, *_beside(session, chosen)]
+    refusals = rules.unfit(reading) + reading.busy(copies=True, force=request.force)
+    order, path = _order(session, request, rules, refusals, remarks)
     kept = np.zeros(len(session), np.bool_)
     kept[order] = True
-    refusals += unsound(session, kept)
+    refusals += rules.unsound(session, kept)
+    remarks += rules.remarks(reading, kept)
     if bad := unreadable(session):
         remarks.append(f"{counted(len(bad), 'unreadable stretch')} of the source not copied")
 
-    remains = remains_of(session, kept)
+    remains = remains_of(session, kept, rules)
     if refusal := remains.refusal(session):
         refusals.append(Refusal(refusal.reason, None, refusal.entries))
-    header = fork_header(session, request.cwd)
-    draft = copied(session, header, order, remains.changed)
+    header = rules.header(reading, request.cwd)
+    draft = rules.copy(session, header, order, remains.changed)
     if request.name.strip():
-        draft.add(_name_line(session_in(draft), request.name.strip()))
-    result = session_in(draft)
-    cannot, notes = continues(session, result)
+        draft.add(rules.name_line(rules.read(draft, header), request.name.strip()))
+    result = rules.read(draft, header)
+    cannot, notes = rules.continues(session, result)
     refusals += cannot
-    refusals += _elsewhere(session, result, request, chosen)
+    refusals += _elsewhere(session, result, rules, order, path)
     gone = np.flatnonzero(~kept).tolist()
     return Plan(
         verb=Verb.FORK,
         store=writer.store,
-        about=f"fork {_what(session, request, chosen)}",
+        about=f"fork {_what(session, request, path)}",
         read=reading.read,
         way=Way.NEW,
         target=writer.place_for(header),
@@ -91,67 +85,71 @@ def plan_fork(reading: Reading, request: ForkRequest, writer: Writer) -> Plan:
     )
 
 
-def nearest_legal(session: Session, place: int) -> int:
-    """The entry itself, or its nearest ancestor at which τ can go on (tau-format 2.3); NOWHERE."""
-    while place != NOWHERE and not _is_legal(session, place):
+def nearest_legal(session: Session, place: int, rules: Rules) -> int:
+    """The entry itself, or its nearest ancestor at which the program can go on; NOWHERE."""
+    while place != NOWHERE and not rules.goes_on_at(session, place):
         place = int(session.tree.parent[place])
     return place
 
 
-def _is_legal(session: Session, place: int) -> bool:
-    kind = session.kind(place)
-    return (
-        kind != "navigate"
-        and ":" not in kind
-        and not session.has(place, Flag.INCOMPLETE | Flag.NO_ID)
-    )
-
-
 def _order(
-    session: Session, request: ForkRequest, refusals: list[Refusal], remarks: list[str]
-) -> list[int]:
-    """The places of the entries to copy, in the order in which they are written."""
+    session: Session,
+    request: ForkRequest,
+    rules: Rules,
+    refusals: list[Refusal],
+    remarks: list[str],
+) -> tuple[list[int], Int32s]:
+    """The places of the entries to copy, in the order in which they are written; and the path to
+    where a fork at an entry is to go on."""
+    path = np.zeros(0, np.int32)
+    places, end = np.arange(len(session), dtype=np.int32), None
     if request.only:
-        return np.flatnonzero(_only(session, request)).tolist()
-    if request.at is None:
-        return list(range(len(session)))
-    at = nearest_legal(session, request.at)
+        places = rules.with_own(session, _only(session, request), None)
+    elif request.at is not None:
+        path = _path(session, request, request.at, rules, refusals, remarks)
+        end = int(path[-1])
+        places = rules.with_own(session, path, end)
+    return rules.layout(session, places, end), path
+
+
+def _path(
+    session: Session,
+    request: ForkRequest,
+    asked: int,
+    rules: Rules,
+    refusals: list[Refusal],
+    remarks: list[str],
+) -> Int32s:
+    """The path to where the fork is to go on."""
+    at, program = nearest_legal(session, asked, rules), rules.program
     if at == NOWHERE:
         raise Refused(
-            f"τ cannot go on at {safe_line(session.entry_id(request.at))}, nor above it: "
+            f"{program} cannot go on at {safe_line(session.entry_id(asked))}, nor above it: "
             "fork at another entry"
         )
-    if at != request.at:
-        asked, legal = (safe_line(session.entry_id(place)) for place in (request.at, at))
-        why = "was interrupted" if session.has(request.at, Flag.INCOMPLETE) else "is no place"
-        remarks.append(f"{asked} {why} at which τ can go on: the fork ends at {legal}, above it")
+    if at != asked:
+        name, legal = (safe_line(session.entry_id(place)) for place in (asked, at))
+        why = "was interrupted" if session.has(asked, Flag.INCOMPLETE) else "is no place"
+        where = f"the fork ends at {legal}, above it"
+        remarks.append(f"{name} {why} at which {program} can go on: {where}")
     path = session.tree.path(at)
-    missing = _unanswered(session, path)
-    if missing and request.pairs:
-        deepest = max(missing, key=lambda place: int(session.tree.depth[place]))
-        path = session.tree.path(deepest)
-        remarks.append(f"the fork goes on to {safe_line(session.entry_id(deepest))}, a result")
-        missing = _unanswered(session, path)
+    missing, ends = rules.unanswered(session, path), [at]
+    while missing and request.pairs and max(missing) not in ends:
+        ends.append(max(missing))
+        path = session.tree.path(ends[-1])
+        missing = rules.unanswered(session, path)
+    if len(ends) > 1:
+        remarks.append(f"the fork goes on to {safe_line(session.entry_id(ends[-1]))}, a result")
     if missing:
         names = tuple(session.ids(missing))
         reason = "the path ends between a tool call and its result"
         refusals.append(Refusal(reason, None if request.pairs else Remedy.PAIRS, names))
-    order: list[int] = path.tolist()
-    return order
+    return path
 
 
-def _unanswered(session: Session, path: Int32s) -> list[int]:
-    """The results that lie beyond the end of a path and answer calls on it."""
-    assistants = path[session.roles.where(session.columns.role[path], "assistant")]
-    if not len(assistants):
-        return []
-    last = int(assistants[-1])  # what came before it, the model went on from
-    return [place for place in results_of(session, last).values() if place not in path]
-
-
-def _only(session: Session, request: ForkRequest) -> Bools:
-    """The marked turns with their tool calls and results, and what τ needs to go on: the system
-    prompts and settings above them."""
+def _only(session: Session, request: ForkRequest) -> Int32s:
+    """The marked turns with their tool calls and results, and what the program needs to go on: the
+    system prompts and settings above them."""
     tree, columns = session.tree, session.columns
     kept = np.zeros(len(session), np.bool_)
     for place in request.only:
@@ -169,20 +167,7 @@ def _only(session: Session, request: ForkRequest) -> Bools:
     for place in np.flatnonzero(kept).tolist():
         above = tree.path(place)
         kept[above[needed[above]]] = True
-    return kept
-
-
-def _beside(session: Session, chosen: list[int]) -> list[int]:
-    """What others put below these entries, or beside all of the conversation: it goes along."""
-    tree = session.tree
-    here = {NOWHERE, *chosen}
-    along = []
-    foreign = np.asarray(session.places_of_kind(FOREIGN), np.intp)
-    for place in foreign[np.argsort(tree.position[foreign])].tolist():
-        if place not in here and int(tree.parent[place]) in here:
-            here.add(place)
-            along.append(place)
-    return sorted(along)
+    return np.flatnonzero(kept).astype(np.int32)
 
 
 def _turn(session: Session, place: int) -> list[int]:
@@ -196,28 +181,24 @@ def _turn(session: Session, place: int) -> list[int]:
     return [place, *own.tolist()]
 
 
-def _name_line(result: Session, name: str) -> bytes:
-    return line_of(new_entry(result, "session_info", result.leaf, name=name))
-
-
 def _elsewhere(
-    session: Session, result: Session, request: ForkRequest, order: list[int]
+    session: Session, result: Session, rules: Rules, order: list[int], path: Int32s
 ) -> list[Refusal]:
     """A fork at an entry must go on there, and nowhere else."""
-    if request.at is None or request.only or result.leaf == NOWHERE or not order:
+    if result.leaf == NOWHERE or not len(path):
         return []
-    path = set(result.ids(result.tree.path(result.leaf)))
-    wanted = session.entry_id(order[-1])
-    if wanted in path and len(path) >= len(order):
+    needed = np.flatnonzero(np.isin(order, path))
+    if np.isin(needed, result.tree.path(result.leaf)).all():
         return []
-    leaf = safe_line(result.entry_id(result.leaf))
-    return [Refusal(f"τ would go on at {leaf}, not at {safe_line(wanted)}")]
+    leaf, wanted = result.entry_id(result.leaf), session.entry_id(int(path[-1]))
+    reason = f"{rules.program} would go on at {safe_line(leaf)}, not at {safe_line(wanted)}"
+    return [Refusal(reason)]
 
 
-def _what(session: Session, request: ForkRequest, order: list[int]) -> str:
+def _what(session: Session, request: ForkRequest, path: Int32s) -> str:
     source = safe_line(session.id[:8])
     if request.only:
         return f"{source}, only {counted(len(request.only), 'marked entry')} and what they need"
     if request.at is None:
         return f"{source}, all of it"
-    return f"{source} at {safe_line(session.entry_id(order[-1]))}"
+    return f"{source} at {safe_line(session.entry_id(int(path[-1])))}"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import numpy as np
 
-from tau_browser.actions.draft import Draft, line_of
+from tau_browser.actions.draft import Draft
 from tau_browser.actions.journal import now
 from tau_browser.actions.plan import Item, Measure, Refusal
 from tau_browser.model.columns import Bools, Flag
@@ -50,31 +50,13 @@ def new_entry(session: Session, kind: str, parent: int, **payload: object) -> Re
     return envelope | payload
 
 
-def appended(session: Session, record: Record) -> Draft:
-    """The log of a session with one more entry at its end."""
+def appended(session: Session, line: bytes) -> Draft:
+    """The log of a session with one more line at its end."""
     draft = Draft(session.source)
     draft.keep(0, session.size)
     if session.size and session.source.read(session.size - 1, session.size) != b"\n":
         draft.add(b"\n")
-    draft.add(line_of(record))
-    return draft
-
-
-def copied(
-    session: Session, header: Record, places: Iterable[int], changed: Mapping[int, Record]
-) -> Draft:
-    """A log of its own with these entries, one line each, in this order: bytes as they are where
-    nothing must change. changed: records that take the place of others."""
-    draft = Draft(session.source)
-    draft.add(line_of(header))
-    for place in places:
-        if place in changed:
-            draft.add(line_of(changed[place]))
-        elif session.has(place, Flag.NOTED) and not is_strict(session.raw(place)):
-            draft.add(line_of(session.record(place)))
-        else:
-            draft.keep(*session.columns.row(place))
-            draft.add(b"\n")
+    draft.add(line)
     return draft
 
 
@@ -121,19 +103,30 @@ def foreign(session: Session) -> list[Refusal]:
 
 def unsound(session: Session, kept: Bools) -> list[Refusal]:
     """What is wrong with the entries that would be written, so that τ would misread them."""
-    flags = session.columns.flags
-    same = np.flatnonzero(kept & ((flags & Flag.SAME_ID) != 0)).tolist()
-    nameless = np.flatnonzero(kept & ((flags & Flag.NO_ID) != 0)).tolist()
-    refusals = []
-    if same:
-        lines = _some(str(session.columns.line[at]) for at in same)
-        refusals.append(
-            Refusal(f"one id stands for different entries (lines {lines}): τ would drop some")
-        )
-    if nameless:
-        lines = _some(str(session.columns.line[at]) for at in nameless)
-        refusals.append(Refusal(f"entries without an id (lines {lines}): τ cannot open those"))
-    return refusals
+    return [*ambiguous(session, kept), *nameless(session, kept)]
+
+
+def ambiguous(session: Session, kept: Bools, program: str = "τ") -> list[Refusal]:
+    """Why not, if one id stands for several of the entries."""
+    same = np.flatnonzero(kept & ((session.columns.flags & Flag.SAME_ID) != 0)).tolist()
+    if not same:
+        return []
+    reason = f"one id stands for different entries (lines {line_numbers(session, same)})"
+    return [Refusal(f"{reason}: {program} would drop some")]
+
+
+def nameless(session: Session, kept: Bools, program: str = "τ") -> list[Refusal]:
+    """Why not, if some of the entries have no id."""
+    found = np.flatnonzero(kept & ((session.columns.flags & Flag.NO_ID) != 0)).tolist()
+    if not found:
+        return []
+    reason = f"entries without an id (lines {line_numbers(session, found)})"
+    return [Refusal(f"{reason}: {program} cannot open those")]
+
+
+def line_numbers(session: Session, places: Iterable[int]) -> str:
+    """The numbers of the lines of some entries, for a sentence."""
+    return _some(str(session.columns.line[at]) for at in places)
 
 
 def unreadable(session: Session) -> list[str]:
@@ -146,7 +139,7 @@ def continues(source: Session, result: Session) -> tuple[list[Refusal], list[str
     """Why τ could not go on in a session that is made of another, and what to know about how."""
     if result.leaf == NOWHERE:
         return [Refusal("nothing would be left at which τ could go on")], []
-    refusals, remarks = [], []
+    refusals, remarks = [], name_goes(source, result)
     path = result.tree.path(result.leaf)
     cut_off = path[(result.columns.flags[path] & Flag.INCOMPLETE) != 0]
     if len(cut_off):
@@ -156,9 +149,13 @@ def continues(source: Session, result: Session) -> tuple[list[Refusal], list[str
         )
     if "model" not in config_at(result, result.leaf):
         remarks.append("no model is set on the path to its leaf: τ will ask for one or refuse")
-    if (name := session_name(source)) and not session_name(result):
-        remarks.append(f"its name goes: {safe_line(name)}")
     return refusals, remarks
+
+
+def name_goes(source: Session, result: Session) -> list[str]:
+    """What to know, if a session that is made of another has not its name."""
+    name = session_name(source)
+    return [f"its name goes: {safe_line(name)}"] if name and not session_name(result) else []
 
 
 def first_line_is_header(session: Session) -> int:

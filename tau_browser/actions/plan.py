@@ -8,7 +8,7 @@ which a store writes in its own way.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -66,12 +66,14 @@ class Content(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The state of what a plan was made from. digest: sha256 in hex · size: bytes."""
+    """The state of what a plan was made from. digest: sha256 in hex · size: bytes · others: the
+    states of the files that belong to it."""
 
     path: str
     size: int
     mtime_ns: int
     digest: str
+    others: tuple[Read, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,4 +178,4 @@ def described(plan: Plan) -> dict[str, Any]:
 
 
 def _fields(value: Read | Measure | Loose | None) -> dict[str, Any] | None:
-    return None if value is None else {name: getattr(value, name) for name in value.__slots__}
+    return None if value is None else asdict(value)

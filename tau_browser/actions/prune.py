@@ -11,13 +11,10 @@ from enum import StrEnum
 
 import numpy as np
 
-from tau_browser.actions.draft import Draft, line_of, session_in
+from tau_browser.actions.draft import Draft, line_of
 from tau_browser.actions.fold import plan_fold
 from tau_browser.actions.making import (
-    continues,
     first_line_is_header,
-    foreign,
-    fork_header,
     item,
     items,
     measure,
@@ -26,6 +23,8 @@ from tau_browser.actions.making import (
 )
 from tau_browser.actions.pairs import parted
 from tau_browser.actions.plan import Plan, Refusal, Refused, Remedy, Verb, Way
+from tau_browser.actions.programs.known import rules_of
+from tau_browser.actions.programs.rules import TAU_RULES, Rules
 from tau_browser.actions.reading import Reading
 from tau_browser.actions.remains import Remains, remains_of
 from tau_browser.actions.writer import Writer
@@ -59,53 +58,72 @@ def plan_prune(reading: Reading, request: PruneRequest, writer: Writer) -> Plan:
     """The plan of pruning. Raises Refused where there is nothing to plan."""
     if not request.roots:
         raise Refused("nothing to prune: name an entry")
+    session, to_copy = reading.session, request.how is How.COPY
+    rules = rules_of(session)
+    if rules is not TAU_RULES and not to_copy:
+        raise Refused(f"a session of {rules.program} is pruned in a copy only")
     if request.how is How.FOLD:
         return plan_fold(reading, request.roots[0], writer, pairs=request.pairs)
-    session, to_copy = reading.session, request.how is How.COPY
-    refusals = _refusals(reading, request)
+    refusals = _refusals(reading, request, rules)
     removed = _subtrees(session, request.roots)
-    remarks = _take_along(session, removed, refusals, pairs=request.pairs)
-    remains = remains_of(session, ~removed)
+    remarks = _take_along(session, removed, rules, refusals, pairs=request.pairs)
+    order = rules.layout(session, np.flatnonzero(~removed).astype(np.int32), None)
+    kept = np.zeros(len(session), np.bool_)
+    kept[order] = True
+    remains = remains_of(session, kept, rules)
     if refusal := remains.refusal(session):
         refusals.append(refusal)
-    refusals += unsound(session, removed)
 
-    header = fork_header(session, request.cwd) if to_copy else None
-    draft = _cut(reading, remains, line_of(header) if header else b"")
-    result = session_in(draft)
-    cannot, notes = continues(session, result)
-    gone = session.tree.order[removed[session.tree.order]].tolist()
+    header = rules.header(reading, request.cwd) if to_copy else session.header
+    if rules is TAU_RULES:
+        refusals += unsound(session, removed)
+        draft = _cut(reading, remains, line_of(header) if to_copy else b"")
+    else:
+        refusals += rules.unsound(session, kept)
+        remarks += rules.remarks(reading, kept)
+        if bad := unreadable(session):
+            remarks.append(f"{counted(len(bad), 'unreadable stretch')} of the source not copied")
+        draft = rules.copy(session, header, order, remains.changed)
+    result = rules.read(draft, header)
+    cannot, notes = rules.continues(session, result)
     if session.leaf != NOWHERE and removed[session.leaf] and result.leaf != NOWHERE:
-        remarks.append(f"the leaf goes: τ reopens at {safe_line(result.entry_id(result.leaf))}")
+        leaf = safe_line(result.entry_id(result.leaf))
+        remarks.append(f"the leaf goes: {rules.program} reopens at {leaf}")
+    pruned = counted(int(removed.sum()), "entry")
     way = Way.NEW if to_copy else Way.REPLACE
     return Plan(
         verb=Verb.PRUNE,
         store=writer.store,
-        about=f"prune {counted(len(gone), 'entry')} of {safe_line(session.id[:8])} {request.how}",
+        about=f"prune {pruned} of {safe_line(session.id[:8])} {request.how}",
         read=reading.read,
         way=way,
-        target=writer.place_for(header) if header else reading.read.path,
+        target=writer.place_for(header) if to_copy else reading.read.path,
         content=draft,
         result=result,
         before=measure(session),
         after=measure(result),
         leaf=item(result, result.leaf) if result.leaf != NOWHERE else None,
-        leaving=items(session, gone),
+        leaving=items(session, session.tree.order[~kept[session.tree.order]].tolist()),
         references=tuple(remains.loose),
         refusals=(*refusals, *cannot),
         remarks=(*remarks, *writer.remarks(way, result), *notes),
     )
 
 
-def _refusals(reading: Reading, request: PruneRequest) -> list[Refusal]:
-    """Why the session as a whole is not to be pruned."""
+def _refusals(reading: Reading, request: PruneRequest, rules: Rules) -> list[Refusal]:
+    """Why the session as a whole is not to be pruned. Raises Refused where nothing of it is."""
     session = reading.session
     to_copy = request.how is How.COPY
-    refusals = foreign(session) + reading.busy(copies=to_copy, force=request.force)
-    if bad := unreadable(session):
+    holders = rules.holders(session)
+    if asides := [root for root in request.roots if not holders[root]]:
+        names = safe_line(", ".join(session.ids(asides)))
+        raise Refused(f"{names}: nothing hangs under it, and a copy leaves it out anyway")
+    refusals = rules.unfit(reading) + reading.busy(copies=to_copy, force=request.force)
+    bad = unreadable(session)
+    if bad and rules is TAU_RULES:
         reason = f"{', '.join(bad[:5])}: no entry, and τ opens no such session; fork it whole first"
         refusals.append(Refusal(f"{reason}: the copy leaves out what cannot be read"))
-    elif to_copy and not first_line_is_header(session):
+    elif to_copy and rules is TAU_RULES and not first_line_is_header(session):
         refusals.append(Refusal("the session's header is not its first line"))
     return refusals
 
@@ -120,7 +138,7 @@ def _subtrees(session: Session, roots: tuple[int, ...]) -> Bools:
 
 
 def _take_along(
-    session: Session, removed: Bools, refusals: list[Refusal], *, pairs: bool
+    session: Session, removed: Bools, rules: Rules, refusals: list[Refusal], *, pairs: bool
 ) -> list[str]:
     """Refuse what would be parted or, where a person wants that, let it go too. Returns remarks."""
     along: list[int] = []
@@ -134,7 +152,7 @@ def _take_along(
         along += alone
         removed |= _subtrees(session, tuple(alone))
     if pairs:
-        while anchors := remains_of(session, ~removed).anchors:
+        while anchors := remains_of(session, ~removed, rules).anchors:
             along += anchors
             removed |= _subtrees(session, tuple(anchors))
     if not along:

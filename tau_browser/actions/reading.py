@@ -6,7 +6,7 @@ import hashlib
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tau_browser.actions.journal import Journal
 from tau_browser.actions.plan import Read, Refusal, Remedy
@@ -15,6 +15,7 @@ from tau_browser.model.decoder import Decoder
 from tau_browser.model.diagnostic import Severity
 from tau_browser.model.session import Session, session_of
 from tau_browser.stores.files import FileSource, words_of
+from tau_browser.stores.session_log import SessionLog, log_in_file
 from tau_browser.stores.store import StoreError
 
 _CHUNK = 1024 * 1024
@@ -52,23 +53,39 @@ class Reading:
 
 
 def read_file(path: str, journal: Journal | None = None) -> Reading:
-    """Read a session's file to its end. The journal tells what was written by us.
+    """Read a session of τ's to its end. The journal tells what was written by us.
 
     Raises StoreError.
     """
+    return read_log(log_in_file(path), journal)
+
+
+def read_log(log: SessionLog, journal: Journal | None = None) -> Reading:
+    """Read the files of a session to their ends. Raises StoreError."""
+    decoder = Decoder(log.format)
     try:
-        source = FileSource(path)
-        status = source.status()
-        decoder, digest = Decoder(), hashlib.sha256()
-        for piece in bytes_of(source):
-            decoder.feed(piece)
-            digest.update(piece)
+        source = log.source()
+        states = []
+        for at, (path, file) in enumerate(zip(log.files, source.files, strict=True)):
+            if at:
+                decoder.add_file(os.path.relpath(path, os.path.dirname(log.path)))
+            states.append(_feed(decoder, at, path, file))
     except OSError as error:
-        raise StoreError(f"{path}: {words_of(error)}") from error
-    log = decoder.log()
-    read = Read(path, log.size, status.st_mtime_ns, digest.hexdigest())
-    ours = journal is not None and journal.made(path, read.digest)
-    return Reading(session_of(log, source), read, log.columns, ours)
+        raise StoreError(f"{error.filename or log.path}: {words_of(error)}") from error
+    found = decoder.log()
+    read = replace(states[0], others=tuple(states[1:]))
+    ours = journal is not None and journal.made(log.path, read.digest)
+    return Reading(session_of(found, source), read, found.columns, ours)
+
+
+def _feed(decoder: Decoder, at: int, path: str, file: FileSource) -> Read:
+    """Decode a file to its end; returns its state."""
+    status, digest, size = file.status(), hashlib.sha256(), 0
+    for piece in bytes_of(file):
+        decoder.feed(piece, at)
+        digest.update(piece)
+        size += len(piece)
+    return Read(path, size, status.st_mtime_ns, digest.hexdigest())
 
 
 def file_state(path: str) -> Read | None:
@@ -98,6 +115,12 @@ def bytes_of(source: FileSource, stop: int | None = None) -> Iterator[bytes]:
     while data := source.read(at, at + _CHUNK if stop is None else min(stop, at + _CHUNK)):
         at += len(data)
         yield data
+
+
+def is_as_read(read: Read) -> bool:
+    """Whether what was read stands there as it did. Raises StoreError."""
+    parts = (replace(read, others=()), *read.others)
+    return all(state_of(part.path) == part for part in parts)
 
 
 def is_at(path: str, read: Read) -> bool:

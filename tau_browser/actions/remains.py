@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tau_browser.actions.plan import Loose, Refusal, Remedy
-from tau_browser.actions.references import references_of, referrers, with_reference
+from tau_browser.actions.programs.rules import TAU_RULES, Rules
 from tau_browser.model.columns import Bools, Flag
 from tau_browser.model.payload import Record
 from tau_browser.model.session import Session
@@ -38,13 +38,16 @@ class Remains:
         return Refusal(reason, Remedy.PAIRS, tuple(names))
 
 
-def remains_of(session: Session, kept: Bools) -> Remains:
-    """What is left, every kept entry under its nearest kept ancestor."""
+def remains_of(session: Session, kept: Bools, rules: Rules = TAU_RULES) -> Remains:
+    """What is left, every kept entry under its nearest kept ancestor.
+
+    rules: of the program that is to read it, in whose words the changed records are.
+    """
     remains = Remains(kept)
-    _hang(session, remains)
-    for place in referrers(session):
+    _hang(session, remains, rules)
+    for place in rules.referrers(session):
         if kept[place]:
-            _refer(session, place, remains)
+            _refer(session, place, remains, rules)
     return remains
 
 
@@ -56,27 +59,33 @@ def nearest_kept(session: Session, place: int, kept: Bools) -> int:
     return above
 
 
-def _hang(session: Session, remains: Remains) -> None:
+def _hang(session: Session, remains: Remains, rules: Rules) -> None:
     """Every kept entry whose parent goes, or was never there, gets another."""
     parent, flags = session.tree.parent, session.columns.flags
+    holders = remains.kept & rules.holders(session)
     lost = remains.kept & (parent != NOWHERE) & ~remains.kept[parent]
     lost |= remains.kept & ((flags & (Flag.ORPHAN | Flag.CYCLE)) != 0)
     for place in np.flatnonzero(lost).tolist():
-        record = session.record(place)
-        above = nearest_kept(session, place, remains.kept)
+        record = rules.stored(session, place)
+        name, was = rules.above(record)
+        above = nearest_kept(session, place, holders)
         above_id = session.entry_id(above) if above != NOWHERE else None
-        was = record.get("parentId")
-        remains.changed[place] = record | {"parentId": above_id}
-        remains.loose.append(Loose(session.entry_id(place), "parentId", str(was), above_id))
+        if was is None or was == above_id:
+            continue
+        remains.changed[place] = record | {name: above_id}
+        remains.loose.append(Loose(session.entry_id(place), name, str(was), above_id))
 
 
-def _refer(session: Session, place: int, remains: Remains) -> None:
-    record = remains.changed.get(place) or session.record(place)
-    for name, target in references_of(record).items():
+def _refer(session: Session, place: int, remains: Remains, rules: Rules) -> None:
+    record = remains.changed.get(place) or rules.stored(session, place)
+    for name, target in rules.references(record).items():
         meant = session.find(target)
         if not meant or any(remains.kept[at] for at in meant):
             continue  # what dangled before is as it was
-        if name == "firstKeptId":
+        if name in rules.indispensable:
+            remains.anchors.append(place)
+            return
+        if name == rules.first_kept:
             stand_in = _resumes(session, place, meant[0], remains.kept)
             if stand_in == NOWHERE:
                 remains.anchors.append(place)
@@ -86,7 +95,7 @@ def _refer(session: Session, place: int, remains: Remains) -> None:
         else:
             stand_in = NOWHERE
         becomes = session.entry_id(stand_in) if stand_in != NOWHERE else None
-        record = with_reference(record, name, becomes)
+        record = rules.with_reference(record, name, becomes)
         remains.changed[place] = record
         remains.loose.append(Loose(session.entry_id(place), name, target, becomes))
 

@@ -1,10 +1,10 @@
-"""Renaming: a session_info under the leaf, as τ itself does it (tau-format 3.7)."""
+"""Renaming: a session_info under the leaf, as τ and pi themselves do it (tau-format 3.7)."""
 
 from __future__ import annotations
 
-from tau_browser.actions.draft import session_in
-from tau_browser.actions.making import appended, foreign, item, measure, new_entry
+from tau_browser.actions.making import appended, item, measure
 from tau_browser.actions.plan import Plan, Refused, Verb, Way
+from tau_browser.actions.programs.known import rules_of
 from tau_browser.actions.reading import Reading
 from tau_browser.actions.writer import Writer
 from tau_browser.model.text import safe_line
@@ -15,8 +15,9 @@ def plan_rename(reading: Reading, name: str, writer: Writer) -> Plan:
     session, name = reading.session, name.strip()
     if not name:
         raise Refused("a name cannot be empty")
-    draft = appended(session, new_entry(session, "session_info", session.leaf, name=name))
-    result = session_in(draft)
+    rules = rules_of(session)
+    draft = appended(session, rules.name_line(session, name))
+    result = rules.read(draft, rules.own_header(session))
     return Plan(
         verb=Verb.RENAME,
         store=writer.store,
@@ -29,6 +30,6 @@ def plan_rename(reading: Reading, name: str, writer: Writer) -> Plan:
         before=measure(session),
         after=measure(result),
         leaf=item(result, result.leaf),
-        refusals=(*foreign(session), *reading.busy()),
+        refusals=(*rules.unfit(reading), *reading.busy()),
         remarks=tuple(writer.remarks(Way.APPEND, result)),
     )

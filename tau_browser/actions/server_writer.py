@@ -27,7 +27,7 @@ from tau_browser.actions.server_log import (
     referring_to,
     without_pieces,
 )
-from tau_browser.actions.writer import OPEN_ELSEWHERE
+from tau_browser.actions.writer import open_elsewhere
 from tau_browser.model.decoder import Decoder
 from tau_browser.model.payload import Record
 from tau_browser.model.session import Session
@@ -84,10 +84,10 @@ class ServerWriter:
             return [
                 "undone, what goes comes back under new numbers",
                 "once the server deletes, that goes on to its end: Esc stops it only before",
-                OPEN_ELSEWHERE,
+                open_elsewhere(result),
             ]
         if way is Way.APPEND:
-            return [OPEN_ELSEWHERE]
+            return [open_elsewhere(result)]
         pieces = sum(storing.is_piece(result.record(at)) for at in result.places_of_kind(FOREIGN))
         if not pieces:
             return []

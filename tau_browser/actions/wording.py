@@ -79,7 +79,8 @@ def _outline(plan: Plan, signs: Signs) -> Iterator[Line]:
     if plan.before and plan.after:
         yield from _measures(plan.before, plan.after, signs)
     if plan.leaf:
-        yield Line(f"τ goes on at {safe_line(plan.leaf.id)}", Tone.STRONG)
+        program = plan.result.format.program if plan.result else "τ"
+        yield Line(f"{program} goes on at {safe_line(plan.leaf.id)}", Tone.STRONG)
         yield Line(f"  {plan.leaf.says}", Tone.QUIET)
     for remark in plan.remarks:
         yield Line(f"{signs.warning} {safe_line(remark)}", Tone.WARNING)

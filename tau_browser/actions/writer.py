@@ -11,9 +11,6 @@ from tau_browser.actions.reading import Reading
 from tau_browser.model.payload import Record
 from tau_browser.model.session import Session
 
-OPEN_ELSEWHERE = "close τ where it has this session open: it does not read it again"
-"""What to know before a session is changed where it lies."""
-
 
 class Hand(Protocol):
     """What makes changes of some kind, and takes them back. Whatever it does is in the journal
@@ -49,3 +46,9 @@ class Writer(Hand, Protocol):
     def remarks(self, way: Way, result: Session) -> list[str]:
         """What to know before a session like this is written in this way."""
         ...
+
+
+def open_elsewhere(session: Session) -> str:
+    """What to know before a session is changed where it lies."""
+    program = session.format.program
+    return f"close {program} where it has this session open: it does not read it again"

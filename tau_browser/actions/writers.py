@@ -6,16 +6,20 @@ import os
 
 from tau_browser.actions.file_writer import FileWriter
 from tau_browser.actions.folder_writer import FolderWriter
+from tau_browser.actions.log_writers import ClaudeCodeWriter, PiWriter
 from tau_browser.actions.undo import Writers
 from tau_browser.actions.writer import Hand, Writer
 from tau_browser.stores.adapters import JMFTS, TAU
 from tau_browser.stores.store import Store, StoreError
 
+_FILES = {hand.store: hand for hand in (FileWriter, PiWriter, ClaudeCodeWriter)}
+"""The hands of stores of files, by the store's name."""
+
 
 def writer_beside(store: Store, path: str) -> Writer:
     """The writer of what is made of the session at a path. Raises StoreError."""
-    if store.name == TAU:
-        return FileWriter.beside(path)
+    if hand := _FILES.get(store.name):
+        return hand.beside(path)
     if (writer := _server_writer(store)) is not None:
         return writer
     raise StoreError(f"sessions of the store {store.name!r} cannot be changed")
@@ -31,7 +35,8 @@ def writer_into(store: Store) -> Writer:
 
 def writers(store: Store | None = None) -> Writers:
     """The writers that take changes back, by store. store: one that is open, if it is a server."""
-    found: dict[str, Hand] = {TAU: FileWriter(""), FolderWriter.store: FolderWriter()}
+    found: dict[str, Hand] = {name: hand("") for name, hand in _FILES.items()}
+    found[FolderWriter.store] = FolderWriter()
     if store is not None and (writer := _server_writer(store)) is not None:
         found[JMFTS] = writer
     return found

@@ -95,6 +95,5 @@ def _resume(plan: Plan, change: Change | None) -> str | None:
     """The command that goes on with the session that a plan makes."""
     if plan.result is None:
         return None
-    cwd: Any = plan.result.header.get("cwd")
     made = change.path if change is not None else plan.target
-    return resume_command(made, cwd if isinstance(cwd, str) else "", plan.store)
+    return resume_command(plan.store, plan.result, made) or None

@@ -18,7 +18,6 @@ from textual.worker import Worker, WorkerState, get_current_worker
 from tau_browser.model.compare import compare
 from tau_browser.model.resume import resume_command
 from tau_browser.model.text import safe_line, size_of
-from tau_browser.stores.adapters import JMFTS
 from tau_browser.stores.store import Change, Listed, OpenSession
 from tau_browser.stores.verdict import Verifying
 from tau_browser.tui import keys, loading
@@ -468,16 +467,13 @@ class BrowserScreen(Finding, Remembering, Threshold, Recalling, Screen[None]):
         if session is None or entry is None or self._opened is None:
             self._tell("open a session first")
             return
-        cwd = session.header.get("cwd")
-        store = self.app.target.store.name
-        named = self._opened.path if store == JMFTS else session.id
-        resume = resume_command(named, cwd if isinstance(cwd, str) else "", store)
         choices = {
             "i": ("id", session.entry_id(entry)),
             "t": ("text", session.text(entry)),
             "p": ("path", self._opened.path),
-            "r": ("resume", resume),
         }
+        if resume := resume_command(self.app.target.store.name, session, self._opened.path):
+            choices["r"] = ("resume", resume)
         self.app.push_screen(CopyMenu(choices), self._copy)
 
     def _copy(self, chosen: tuple[str, bool] | None) -> None:

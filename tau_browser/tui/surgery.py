@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tau_browser.model.resume import resume_command
 from tau_browser.model.text import safe_line
-from tau_browser.stores.adapters import TAU
+from tau_browser.stores.adapters import JMFTS
 from tau_browser.stores.store import Capability, StoreError, why_not
 
 if TYPE_CHECKING:
@@ -210,8 +210,7 @@ class Surgery(_Base):
             self._show_again(change.path)
             self._tell(f"done: {change.about}; u takes it back")
         elif plan.result is not None:
-            cwd = plan.result.header.get("cwd")
-            command = resume_command(change.path, cwd if isinstance(cwd, str) else "", plan.store)
+            command = resume_command(plan.store, plan.result, change.path)
             self.app.copy_to_clipboard(command.encode("utf-8", "replace").decode())
             self._open(change.path)
             self._focus_pane("tree")
@@ -230,7 +229,7 @@ class Surgery(_Base):
 
     def _show_again(self, path: str) -> None:
         """Show the open session from the start: its entries are not where they were."""
-        if self.app.target.store.name != TAU or os.path.exists(path):
+        if self.app.target.store.name == JMFTS or os.path.exists(path):
             self._open(path)
             self._focus_pane("tree")
 

@@ -12,6 +12,7 @@ from tests.actions.test_fork import WITH_CALLS
 from tests.actions.test_redaction import SECRETS
 from tests.cli.conftest import Run
 from tests.conftest import load
+from tests.stores.logs.writing import claude, pi_header, pi_message, write_lines
 
 
 @pytest.fixture
@@ -188,3 +189,24 @@ def test_what_is_refused_as_such_is_a_sentence(session: Path, run: Run) -> None:
     for argv in (["rename", "s1", " "], ["prune", "s1", "no-such"], ["fork", "s1", "--at", "x"]):
         result = run(*argv)
         assert result.code in (1, 2) and result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("program", ["pi", "claude-code"])
+def test_other_programs_reopen_what_is_made(program: str, run: Run, tmp_path: Path) -> None:
+    if program == "pi":
+        lines = [pi_header("x1"), pi_message("a", None), pi_message("b", "a"), pi_message("c", "b")]
+        path = write_lines(tmp_path / "--proj--" / "x1.jsonl", lines)
+    else:
+        lines = [claude("user", "a", None, "x"), claude("assistant", "b", "a", "y")]
+        path = write_lines(tmp_path / "-proj-demo" / "x1.jsonl", lines)
+    os.utime(path, ns=(LONG_AGO, LONG_AGO))
+    for argv in (["fork", str(path), "--at", "a", "--name", "new"], ["prune", str(path), "b"]):
+        answer = run(*argv, "--json").json
+        made = Path(answer["plan"]["target"])
+        assert made.exists() and answer["plan"]["leaf"] and not answer["plan"]["refusals"]
+        named = str(made) if program == "pi" else made.stem
+        assert answer["resume"].endswith(f" {named}") and answer["resume"].startswith("cd ")
+        assert run("undo").code == 0 and not made.exists()
+    for option in ("--in-place", "--fold"):
+        refused = run("prune", str(path), "b", option)
+        assert refused.code == 2 and "it can: fork, prune" in refused.err

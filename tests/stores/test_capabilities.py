@@ -109,9 +109,9 @@ def test_what_is_not_declared_is_refused(
 
 
 def texts(session: Session) -> list[str]:
-    """What is said, in file order."""
+    """What is said, in the order of the tree."""
     said = session.kinds.where(session.columns.kind, "message")
-    return [session.text(place) for place in range(len(session)) if said[place]]
+    return [session.text(place) for place in session.tree.order.tolist() if said[place]]
 
 
 def _forked(original: Session, result: Session, sample: Sample) -> None:

@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 from tau_browser.actions.journal import Journal
 from tau_browser.actions.reading import Reading
 from tau_browser.model.summary import session_name
+from tau_browser.stores.adapters import adapter
 from tau_browser.stores.targets import Target, store_over
 from tau_browser.tui.app import BrowserApp
 from tau_browser.tui.browser import BrowserScreen
@@ -20,6 +21,14 @@ from tests.actions.conftest import LONG_AGO
 from tests.actions.test_fork import COMPACTED, WITH_CALLS
 from tests.actions.test_redaction import SECRETS
 from tests.conftest import load
+from tests.stores.logs.writing import (
+    claude,
+    codex_message,
+    codex_meta,
+    pi_header,
+    pi_message,
+    write_lines,
+)
 from tests.tui.browsing import MEDIUM, WIDE, browse, chosen, lines, press, settle, text, tree
 
 NAME = "2026-03-01T10-00-00-000Z_s1.jsonl"
@@ -180,6 +189,64 @@ async def test_a_new_name(session: Path) -> None:
         assert "rename s1 to night" in text(app)
         await press(pilot, "enter")
         assert session_name(load(session)) == "night"
+
+
+def another(tmp_path: Path, program: str) -> Path:
+    """A session of another program, of four entries."""
+    folder = tmp_path / program
+    match program:
+        case "pi":
+            talk = [pi_message("a", None), pi_message("b", "a"), pi_message("c", "b")]
+            path = write_lines(folder / "--proj-demo--" / "p1.jsonl", [pi_header(), *talk])
+        case "claude-code":
+            talk = [claude("user", "a", None, "x"), claude("assistant", "b", "a", "y")]
+            path = write_lines(folder / "-proj-demo" / "c1.jsonl", talk)
+        case _:
+            talk = [codex_message("user", "words"), codex_message("assistant", "done")]
+            path = write_lines(folder / "rollout-1.jsonl", [codex_meta(), *talk])
+    os.utime(path, ns=(LONG_AGO, LONG_AGO))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("program", "called", "command"),
+    [("pi", "pi", "pi --session {path}"), ("claude-code", "Claude Code", "claude --resume {stem}")],
+)
+async def test_other_programs_reopen_what_is_made(
+    program: str, called: str, command: str, tmp_path: Path
+) -> None:
+    path = another(tmp_path, program)
+    app = opened(path)
+    app.target = Target(adapter(program)([str(path.parent.parent)], None), str(path))
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await go_to(pilot, "b")
+        await press(pilot, "x")
+        assert "prune 1 entry" in text(app) or "prune 2 entries" in text(app)
+        assert "in place" not in text(app) and "fold" not in text(app)
+        await press(pilot, "escape", "f")
+        assert f"{called} goes on at b" in text(app)
+        assert ("d directory" in text(app)) is (program == "pi")
+        await press(pilot, "enter")
+        (made,) = set(files(path)) - {path}
+        resumes = command.format(path=made, stem=made.stem)
+        assert app.clipboard == f"cd /proj/demo && {resumes}"
+        assert isinstance(app.screen, BrowserScreen) and app.screen._opened is not None
+        assert app.screen._opened.path == str(made) and chosen(app) == "b"
+        await press(pilot, "u", "enter")
+        assert files(path) == [path]
+
+
+async def test_codex_is_read_only_and_says_so(tmp_path: Path) -> None:
+    path = another(tmp_path, "codex")
+    app = opened(path)
+    app.target = Target(adapter("codex")([str(path.parent)], None), str(path))
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        for key in ("f", "x"):
+            await press(pilot, key)
+            assert isinstance(app.screen, BrowserScreen)
+            assert "(store codex) is read only" in text(app)
 
 
 async def test_what_is_read_only_says_so(tmp_path: Path) -> None:

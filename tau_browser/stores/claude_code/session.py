@@ -20,7 +20,10 @@ class ClaudeCodeSession(SessionFile):
         super().__init__(path, CLAUDE_CODE, lambda: agent_files(path))
 
     def _session(self, source: FileSources) -> Session:
-        session = super()._session(source)
+        return self.named(super()._session(source))
+
+    def named(self, session: Session) -> Session:
+        """The session with the id that its file tells, and with its title."""
         own = {"id": os.path.basename(self.path).removesuffix(".jsonl")}
         if title := title_of(session, self.path):
             own["session_name"] = title

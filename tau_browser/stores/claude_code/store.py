@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tau_browser.stores.file_store import FileStore
 from tau_browser.stores.files import Identity, identity_of
 from tau_browser.stores.peek import first_records, holds_log
-from tau_browser.stores.store import Place
+from tau_browser.stores.store import Capability, Place
 
 if TYPE_CHECKING:
     from tau_browser.model.format import Format
@@ -29,6 +29,7 @@ class ClaudeCodeStore(FileStore):
     it, and is a session of its own only where that is gone."""
 
     name = "claude-code"
+    changes = frozenset({Capability.FORK, Capability.PRUNE})
 
     @staticmethod
     def recognises(path: str) -> bool:

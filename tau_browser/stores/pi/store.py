@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tau_browser.stores.file_store import FileStore
 from tau_browser.stores.peek import holds_log
-from tau_browser.stores.store import Place
+from tau_browser.stores.store import Capability, Place
 
 if TYPE_CHECKING:
     from tau_browser.model.format import Format
@@ -20,6 +20,7 @@ class PiStore(FileStore):
     """Files below the folders of working directories."""
 
     name = "pi"
+    changes = frozenset({Capability.FORK, Capability.PRUNE, Capability.RENAME})
 
     @staticmethod
     def recognises(path: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from tau_browser.actions.fork import ForkRequest, plan_fork
 from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Plan, Refused, Remedy, Way
+from tau_browser.actions.programs.known import rules_of
 from tau_browser.actions.progress import Tell
 from tau_browser.actions.prune import How, PruneRequest, plan_prune
 from tau_browser.actions.reading import Reading
@@ -80,7 +81,8 @@ class Fork(_Proposal):
         request = self.request
         name = Question("n", "name", request.name, lambda text: self._with(name=text))
         cwd = Question("d", "directory", request.cwd or self._cwd(), self._in)
-        return [*_remedies(self, plan), name, cwd]
+        moves = rules_of(self.subject.shown).moves
+        return [*_remedies(self, plan), name, *([cwd] if moves else [])]
 
     def _with(self, **chosen: Any) -> Fork:
         return replace(self, request=replace(self.request, **chosen))
