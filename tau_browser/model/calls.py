@@ -41,22 +41,28 @@ def results_of(session: Session, place: int, record: Record | None = None) -> di
     """The nearest result of each call that an assistant entry makes: {call id: its place}.
 
     Looks below the entry, not past the next answer of the model: what follows that one belongs
-    to it. Of results on several branches, the one on the branch that goes on comes first.
-    record: as for `call_of`.
+    to it. An answer may stand in several entries, one after the other, with the results of all of
+    their calls after them. Of results on several branches, the one on the branch that goes on
+    comes first. record: as for `call_of`.
     """
     record = session.record(place) if record is None else record
-    wanted = {call.id for call in _calls(record)} - {""}
+    wanted = _call_ids(record)
     results: dict[str, int] = {}
-    level, visited = [place], 0
+    level, visited = [(place, True)], 0  # each with whether nothing but the answer was met so far
     while level and len(results) < len(wanted) and visited < _MAX_VISITED:
-        below = [child for at in level for child in _children(session, at)]
+        below = [(child, own) for at, own in level for child in _children(session, at)]
         visited += len(below)
-        for child in below:
+        level = []
+        for child, own in below:
             if is_result(session, child):
                 call_id = result_id(session.record(child))
                 if call_id in wanted:
                     results.setdefault(call_id, child)
-        level = [child for child in below if session.role(child) != "assistant"]
+                level.append((child, False))
+            elif session.role(child) != "assistant":
+                level.append((child, own and session.role(child) != "user"))
+            elif own and wanted.isdisjoint(_call_ids(session.record(child))):
+                level.append((child, True))
     return results
 
 
@@ -70,6 +76,10 @@ def result_id(record: Record) -> str:
     message = message_of(record)
     value = message.get("tool_call_id", message.get("toolCallId"))
     return value if isinstance(value, str) else ""
+
+
+def _call_ids(record: Record) -> set[str]:
+    return {call.id for call in _calls(record)} - {""}
 
 
 def _calls(record: Record) -> list[Call]:

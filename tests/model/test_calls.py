@@ -120,6 +120,26 @@ def test_results_lie_behind_each_other_and_behind_other_entries() -> None:
     assert results(session, "a") == {"one": "b", "two": "c"}
 
 
+def test_results_of_calls_at_once_stand_behind_all_of_the_calls() -> None:
+    """As other programs write an answer with several calls: an entry for each."""
+    session = session_of_records(
+        calling("a", None, "1"),
+        calling("b", "a", "2"),
+        answering("r1", "b", "1"),
+        answering("r2", "r1", "2"),
+        calling("c", "r2", "3"),
+        answering("r3", "c", "3"),
+        answering("late", "r3", "1"),
+    )
+    assert results(session, "a") == {"1": "r1"}
+    assert results(session, "b") == {"2": "r2"}
+    assert (caller(session, "r1"), caller(session, "r2")) == ("a", "b")
+    asked_again = session_of_records(
+        calling("a", None, "1"), calling("b", "a", "1"), answering("r", "b", "1")
+    )
+    assert results(asked_again, "a") == {} and results(asked_again, "b") == {"1": "r"}
+
+
 def test_of_two_branches_the_one_that_goes_on_answers() -> None:
     session = session_of_records(
         calling("a", None, "one"),
