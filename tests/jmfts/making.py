@@ -97,3 +97,31 @@ def said(payload: dict[str, Any]) -> str:
 def records(path: Path) -> Iterable[dict[str, Any]]:
     """The records of a log, its header first."""
     return map(json.loads, path.read_text().splitlines())
+
+
+def deep_chain(appliance: Appliance, entries: int) -> int:
+    """A conversation of messages one below the other, put into the database itself, which takes a
+    fraction of the time; returns the number of its root."""
+    header = json.dumps(HEADER)
+    return int(
+        appliance.sql(f"""
+WITH free AS (SELECT coalesce(max(id), 0) + 1 AS id FROM documents),
+made AS (
+  INSERT INTO documents (id, parent_id, path, usetype, title, content, structured_content,
+                         created_at, updated_at)
+  SELECT id + seq, CASE WHEN seq > 0 THEN id + seq - 1 END,
+    (SELECT coalesce(jsonb_agg(id + above ORDER BY above), '[]')
+       FROM generate_series(0, seq - 1) above),
+    CASE WHEN seq > 0 THEN 'tau:message' ELSE 'tau:conversation' END,
+    CASE WHEN seq > 0 THEN 'user — ' || seq ELSE 'tau:conversation deep' END,
+    CASE WHEN seq > 0 THEN 'step ' || seq END,
+    CASE WHEN seq > 0 THEN jsonb_build_object('seq', seq, 'tau', jsonb_build_object(
+      'type', 'message', 'timestamp', '2026-03-01T10:00:01.000Z',
+      'message', jsonb_build_object('role', 'user', 'content', 'step ' || seq)))
+    ELSE jsonb_build_object('tau', '{header}'::jsonb) END,
+    now() + seq * interval '1 millisecond', now() + seq * interval '1 millisecond'
+  FROM free, generate_series(0, {entries}) seq
+  RETURNING id)
+SELECT setval('documents_id_seq', max(id)) - {entries} FROM made;
+""")
+    )
