@@ -6,18 +6,19 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tau_browser.model.text import counted
 from tau_browser.stores.store import StoreError
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """does: what is being done, as in "writing" · done, total: in `things` · final: whether it is
-    too late to stop."""
+    """does: what is being done, as in "writing" · done, total: how many of how many of some thing ·
+    final: whether it is too late to stop."""
 
     does: str
     done: int
     total: int
-    things: str = "documents"
+    thing: str = "document"
     final: bool = False
 
 
@@ -49,11 +50,12 @@ class Meter:
         now = time.monotonic()
         if at.does != self._does:
             self._does, self._begun = at.does, now
+        things = counted(at.total, at.thing)
         if not at.done or now == self._begun:
-            return f"{at.does} {at.total:,} {at.things}"
+            return f"{at.does} {things}"
         rate = at.done / (now - self._begun)
         left = span(max(0, at.total - at.done) / rate)
-        return f"{at.does} {at.done:,} of {at.total:,} {at.things} · {rate:,.1f}/s · {left} left"
+        return f"{at.does} {at.done:,} of {things} · {rate:,.1f}/s · {left} left"
 
 
 def span(seconds: float) -> str:

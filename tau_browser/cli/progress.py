@@ -16,9 +16,10 @@ STOPPED = 130
 
 
 @contextmanager
-def watched() -> Iterator[Tell]:
+def watched(stops: str = "stopping: what was written is removed again") -> Iterator[Tell]:
     """What a change tells how far it has come, which a person at a terminal sees. The first Ctrl+C
-    stops it, as Esc does on the screen; a second one ends the command at once.
+    stops it, as Esc does on the screen; a second one ends the command at once. stops: what is said
+    then.
 
     Raises Failure where it was stopped.
     """
@@ -28,7 +29,7 @@ def watched() -> Iterator[Tell]:
         nonlocal stopping
         stopping = True
         signal.signal(signal.SIGINT, usual)
-        _show("stopping: what was written is removed again")
+        _show(stops)
 
     def tell(progress: Progress) -> None:
         if stopping and not progress.final:

@@ -88,6 +88,7 @@ BROWSER = [
     Key("fork", "f", "fork here, or only the marked entries: a new session"),
     Key("prune", "x", "prune this subtree, or the marked ones; or fold what is before"),
     Key("export", "e", "export: HTML, Markdown, JSON, JSONL"),
+    Key("enrich", "E", "enrich: give the server the vectors and words that it searches by"),
     Key("import", "i", "import a file of any readable format", asks=True),
     Key("label", "b", "write a label on this entry", asks=True),
     Key("note", "B", "write a note on this entry", asks=True),

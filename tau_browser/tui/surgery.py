@@ -91,6 +91,20 @@ class Surgery(_Base):
         request = ExportRequest(Format.HTML)
         self._propose(Export(store, path, self._journal(), self._tree.entry, marked, request))
 
+    def action_enrich(self) -> None:
+        """Show what the server lacks to search the open session by, to give it that."""
+        if self._tree.session is None or self._opened is None:
+            self._tell("open a session first")
+        elif self._can(Capability.ENRICH):
+            from tau_browser.tui.plan.enrich import EnrichScreen
+
+            store, glyphs = self.app.target.store, self.app.glyphs
+            self.app.push_screen(EnrichScreen(store, self._opened.path, glyphs), self._enriched)
+
+    def _enriched(self, said: str | None) -> None:
+        if said:
+            self._tell(said)
+
     def action_import(self) -> None:
         """Ask for a file to import."""
         if self._can(Capability.IMPORT):

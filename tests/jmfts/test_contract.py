@@ -28,6 +28,7 @@ DOCUMENT = {
     "sequential": True,
 }
 SEARCH = {"query": "q", "limit": 20, "usetype": ["tau:message"], "parent_id": 1}
+HELD = SEARCH | {"as_of": "2026-03-01T10:00:00Z"}
 CALLS: dict[str, list[tuple[Any, ...]]] = {
     "capabilities": [()],
     "documents": [("tau:conversation", 10, 0)],
@@ -42,12 +43,16 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
     "is_owner": [()],
     "subtree": [(1, 2000)],
     "children": [(1, "jmfts:chunk")],
-    "search": [(m, SEARCH) for m in ("vector", "fulltext", "maxsim")] + [("bm25", SEARCH, "tau")],
+    "search": [(m, SEARCH) for m in ("vector", "fulltext", "maxsim")] + [("bm25", HELD, "tau")],
     "tokens": [(1,)],
     "counts": [()],
     "indexes": [()],
+    "index_roots": [("tau",)],
     "create": [(DOCUMENT,)],
-    "update": [(1, {"title": "t", "content": "c", "structured_content": {}, "re_embed": False})],
+    "update": [
+        (1, {"title": "t", "content": "c", "structured_content": {}, "re_embed": False}),
+        (1, {"parent_id": 1, "usetype": "tau:conversation"}),
+    ],
     "delete": [(1,)],
     "embed": [(1,)],
     "chunk": [(1, 220)],
@@ -91,7 +96,7 @@ def test_and_in_that_of_an_old_one(old: Appliance) -> None:
 
 
 def assert_taken(appliance: Appliance, skipped: Set[str] = frozenset()) -> None:
-    contract = httpx.get(f"{appliance.url}/openapi.json", trust_env=False).json()
+    contract = httpx.get(f"{appliance.url}/openapi.json", trust_env=False, timeout=60).json()
     for request in requests():
         operation = operation_of(contract, request)
         taken = {each["name"] for each in operation.get("parameters", []) if each["in"] == "query"}

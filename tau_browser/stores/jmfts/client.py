@@ -28,6 +28,7 @@ from tau_browser.stores.jmfts.documents import (
     Frontier,
     Index,
     Located,
+    Roots,
     Token,
     Tokens,
     View,
@@ -143,6 +144,10 @@ class Client:
     async def indexes(self) -> list[Index]:
         """The BM25 indexes."""
         return await self._get("/indexes", list[Index])
+
+    async def index_roots(self, name: str) -> list[int]:
+        """The documents below which a BM25 index takes in what is written."""
+        return (await self._get(f"/indexes/{name}/roots", Roots)).roots
 
     # Changing
 

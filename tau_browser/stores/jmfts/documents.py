@@ -198,3 +198,9 @@ class Index(msgspec.Struct, frozen=True):
 
     name: str
     total_docs: int = 0
+
+
+class Roots(msgspec.Struct, frozen=True):
+    """The documents below which an index takes in what is written."""
+
+    roots: list[int] = []

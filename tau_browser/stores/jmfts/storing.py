@@ -68,7 +68,7 @@ def document_of(record: Record, seq: int, parent: int) -> Body:
         "usetype": f"{TAU}{tau['type']}",
         "structured_content": {"tau": tau, "seq": seq},
         "auto_embed": False,
-        "auto_index_bm25": not _ENDLESS_WORD.search(content),
+        "auto_index_bm25": is_indexable(content),
         "sequential": True,
     }
 
@@ -84,7 +84,7 @@ def foreign_of(record: Record, parent: int) -> Body:
         "structured_content": record.get("structured_content") or {},
         "event_time": time if parse_time(time) != NO_TIME else None,
         "auto_embed": False,
-        "auto_index_bm25": not _ENDLESS_WORD.search(str(content)),
+        "auto_index_bm25": is_indexable(str(content)),
     }
 
 
@@ -119,6 +119,11 @@ def content_of(tau: Record) -> str:
             return "elide: history folded here, no resume point recorded"
         return f"elide: history folded here, context resumes at entry {tau['firstKeptId']}"
     return ""
+
+
+def is_indexable(content: str) -> bool:
+    """Whether the server can put a text into an index of words."""
+    return not _ENDLESS_WORD.search(content)
 
 
 def is_piece(record: Record) -> bool:
