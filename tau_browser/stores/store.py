@@ -45,7 +45,8 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a load has come, in bytes. `session` is what there is so far, now and then."""
+    """How far a load has come, in bytes. total: 0 while it is not known · session: what there is so
+    far, now and then."""
 
     done: int
     total: int

@@ -243,6 +243,7 @@ class BrowserScreen(Finding, Remembering, Threshold, Recalling, Screen[None]):
         progress = event.progress
         if event.facts is not None:
             self._tree.replace(event.facts)
+            self._show_titles()
         if event.whole:
             self._tree.notice = ""
             self._lost = ""
@@ -256,8 +257,10 @@ class BrowserScreen(Finding, Remembering, Threshold, Recalling, Screen[None]):
             self._show_titles()
             self._show_status()
         else:
-            share = progress.done / max(1, progress.total)
-            read = f"{share:.0%} of {size_of(progress.total)}" if progress.total else "begins"
+            if progress.total:
+                read = f"{progress.done / progress.total:.0%} of {size_of(progress.total)}"
+            else:
+                read = f"{size_of(progress.done)} so far" if progress.done else "begins"
             self._show_status(f"reading {read} · Esc stops")
 
     def on_session_failed(self, event: loading.SessionFailed) -> None:

@@ -186,7 +186,7 @@ def load(opened: OpenSession, generation: int, post: Post, cancelled: Cancelled)
             if cancelled():
                 return
             last = progress
-            early = progress.session if progress.done < progress.total else None
+            early = progress.session if progress.done != progress.total else None
             if early is not None or due():
                 facts = facts_of(early) if early is not None else None
                 post(SessionRead(generation, progress, facts, whole=False))

@@ -132,12 +132,12 @@ def test_levels_that_are_asked_for_one_after_the_other_make_one_session(
     monkeypatch.setattr(opened, "_WINDOW", window)
     store.open(str(root))._cache.forget(root)
     steps = list(store.open(str(root)).load())
-    parts = [step.session for step in steps if step.session is not None]
-    assert texts(parts[-1]) == texts(whole) and parts[-1].tree.parent.tolist() == (
-        whole.tree.parent.tolist()
-    )
-    assert len(parts) == 2 and set(texts(parts[0])) < set(texts(whole))  # rows come early
-    assert all(step.done < step.total for step in steps[:-1])
+    early, last = (step for step in steps if step.session is not None)
+    assert early.total == 0 < early.done < last.done == last.total
+    assert early.session is not None and last.session is not None
+    assert set(texts(early.session)) < set(texts(whole)) == set(texts(last.session))
+    assert texts(last.session) == texts(whole)
+    assert last.session.tree.parent.tolist() == whole.tree.parent.tolist()
 
 
 def test_foreign_documents_stand_in_place_and_never_move_the_leaf(

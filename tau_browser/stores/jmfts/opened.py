@@ -172,11 +172,12 @@ class JmftsSession:
         before = 0  # bytes of the answers before
         while windows:
             top: Document | None = None
-            done = total = 0
+            done = before
             for item in self._documents(windows.pop()):
                 if isinstance(item, Progress):
-                    done, total = before + item.done, before + item.total
-                    yield Progress(done, max(total, done + 1))
+                    done = before + item.done
+                    # how much comes after the first answer, nobody says
+                    yield Progress(done, 0 if before else item.total)
                     continue
                 fetched = fetched or _Fetched(item, item, {})
                 fetched.add(item)
@@ -187,7 +188,7 @@ class JmftsSession:
             if windows and not before:
                 log = fetched.log()
                 early = self._session(_decoder_of(log), _Log(tail=b"".join(log)), [])
-                yield Progress(done, done + 1, early)
+                yield Progress(done, 0, early)
             before = done
         assert fetched is not None
         yield from self._take(fetched, before)
