@@ -65,6 +65,22 @@ class Content(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Bytes:
+    """Bytes that are there already."""
+
+    data: bytes
+
+    @property
+    def size(self) -> int:
+        """How many."""
+        return len(self.data)
+
+    def pieces(self) -> Iterator[bytes]:
+        """All of them."""
+        yield self.data
+
+
+@dataclass(frozen=True, slots=True)
 class Read:
     """The state of what a plan was made from. digest: sha256 in hex · size: bytes · others: the
     states of the files that belong to it."""

@@ -125,14 +125,16 @@ def _listed(title: str, items: tuple[Item, ...]) -> Iterator[Line]:
     yield Line("")
     yield Line(title, Tone.STRONG)
     for item in items:
-        yield Line(f"  {safe_line(item.id)}  {item.says}".rstrip(), Tone.QUIET)
-        yield from (Line(f"      {line}", Tone.QUIET) for line in item.more)
+        tone = Tone.STRONG if item.more else Tone.QUIET
+        yield Line(f"  {safe_line(item.id)}  {item.says}".rstrip(), tone)
+        yield from (Line(f"      {line}") for line in item.more)
 
 
 _LEAVING = {
     Verb.FOLD: "out of the context",
     Verb.FORK: "not copied",
     Verb.COMPACT: "left out",
+    Verb.PROMOTE: "left out",
 }
 _ADDING = {
     Verb.DISTILL: "source",

@@ -16,16 +16,13 @@ from tau_browser.actions.journal import Change
 from tau_browser.actions.promote.choosing import Candidate, PromoteRequest, candidates
 from tau_browser.actions.promote.server import Promotion, plan_promotion, promote
 from tau_browser.cli import places
-from tau_browser.cli.changing import entries_named, journal
+from tau_browser.cli.changing import entries_named, journal, print_plan
 from tau_browser.cli.output import Failure, Printer, print_json
+from tau_browser.cli.progress import watched
 from tau_browser.cli.show import load
 from tau_browser.model.memory import MemoryType
-from tau_browser.model.text import counted, first_line
 from tau_browser.stores.adapters import JMFTS, TAU, adapter
 from tau_browser.stores.targets import Target, only_session, target_of
-
-_SHOWN = 20
-_BODY = 120  # characters of a text in the preview
 
 
 def run(args: argparse.Namespace, printer: Printer) -> int:
@@ -56,10 +53,11 @@ def keep(args: argparse.Namespace, found: list[Candidate], silent: int, printer:
     store = places.server(args)
     promotion = plan_promotion(store, args.into, found, silent)
     if not args.json:
-        _print(promotion, printer)
+        print_plan(promotion.plan, printer)
     change = None
     if promotion.new and not args.dry_run:
-        change = promote(store, promotion, journal())
+        with watched() as tell:
+            change = promote(store, promotion, journal(), tell)
     if args.json:
         print_json(_as_json(promotion, change))
     elif change is not None:
@@ -87,26 +85,3 @@ def source(word: str) -> Target:
     usual = [str(root.path) for root in places.usual_roots(TAU)]
     own = adapter(TAU)(usual, config.cache_folder())
     return only_session(target_of(word, own, config.cache_folder()))
-
-
-def _print(promotion: Promotion, printer: Printer) -> None:
-    where = "new" if promotion.document is None else f"document {promotion.document}"
-    printer.line(f"{promotion.about} ({where})")
-    for candidate in promotion.new[:_SHOWN]:
-        printer.line(f"  + {candidate.title}")
-        printer.line(f"      {first_line(candidate.body)[:_BODY]}")
-        labels = ", ".join(f"{name} {value}" for name, value in candidate.labels.items())
-        printer.line(f"      from {_origin(candidate)}: {labels}")
-    if (more := len(promotion.new) - _SHOWN) > 0:
-        printer.line(f"  + {more:,} more")
-    if promotion.there:
-        printer.line(f"  there already: {counted(promotion.there, 'entry')}")
-    if promotion.silent:
-        printer.line(f"  says nothing: {counted(promotion.silent, 'entry')}")
-    for candidate, why in promotion.refused:
-        printer.line(f"  refused: {_origin(candidate)}: {why}")
-
-
-def _origin(candidate: Candidate) -> str:
-    source = candidate.source
-    return str(source.get("entry") or f"{len(source['entries'])} entries")

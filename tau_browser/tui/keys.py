@@ -94,7 +94,7 @@ BROWSER = [
     Key("note", "B", "write a note on this entry", asks=True),
     Key("rename", "R", "rename the session", asks=True),
     Key("undo", "u", "take a change back"),
-    Key("memory", "M", "memory: distill, snapshot, compact, observe"),
+    Key("memory", "M", "memory: distill, promote, snapshot, compact, observe"),
     Key("audit", "a", "what was recalled from memory, and whether it was used"),
     Key("copy", "y", "copy id, text, path or resume command"),
     Key("edit", "o", "open the entry's text in $EDITOR"),
@@ -112,6 +112,7 @@ BROWSER = [
 
 MEMORY = [
     Key("distill", "d", "a digest of the last turns, or of what one tool or run did"),
+    Key("promote", "p", "entries as documents of a corpus on a JMFTS server"),
     Key("snapshot", "s", "this corpus with hashes, to be kept and verified"),
     Key("compact", "c", "this corpus anew, without what is in it twice"),
     Key("observe", "o", "keep the tool calls of live sessions in an agmem repository"),

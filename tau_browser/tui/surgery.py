@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from tau_browser.actions.journal import Change, Journal
     from tau_browser.actions.labels import Labels
+    from tau_browser.actions.undo import Writers
     from tau_browser.stores.store import OpenSession
     from tau_browser.tui.app import BrowserApp
     from tau_browser.tui.plan.proposal import Proposal
@@ -201,12 +202,16 @@ class Surgery(_Base):
 
     def action_undo(self) -> None:
         """Show all changes, to take one back."""
-        from tau_browser.actions.writers import writers
         from tau_browser.tui.plan.undo import UndoScreen
 
-        hands = writers(self.app.target.store)
-        screen = UndoScreen(self._journal(), hands, self.app.glyphs)
+        screen = UndoScreen(self._journal(), self._hands(), self.app.glyphs)
         self.app.push_screen(screen, self._taken_back)
+
+    def _hands(self) -> Writers:
+        """Who takes changes back."""
+        from tau_browser.actions.writers import writers
+
+        return writers(self.app.target.store)
 
     def _propose(self, proposal: Proposal) -> None:
         from tau_browser.tui.plan.screen import PlanScreen
@@ -230,7 +235,8 @@ class Surgery(_Base):
             self._focus_pane("tree")
             self._tell(f"done; the command that resumes it is copied: {safe_line(command)}")
         else:
-            self._tell(f"written to {safe_line(change.path)}; u takes it back")
+            where = plan.target if plan.store == JMFTS else change.path
+            self._tell(f"written to {safe_line(where)}; u takes it back")
 
     def _taken_back(self, change: Change | None) -> None:
         if change is None:

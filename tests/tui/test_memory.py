@@ -59,6 +59,19 @@ async def test_says_what_cannot_be_done_here_and_why() -> None:
         assert isinstance(app.screen, BrowserScreen)
 
 
+async def test_without_a_server_nothing_is_promoted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JMFTS_API_URL", raising=False)
+    app = browse(TAU, TAU)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "M")
+        assert "not here: no JMFTS server is named: give --url" in text(app)
+        await press(pilot, "p", "escape", "ctrl+p", *"promote", "enter")
+        assert "no JMFTS server is named" in text(app)
+        await press(pilot, "M", "d")
+        assert "corpus" not in text(app)
+
+
 async def test_a_corpus_can_be_kept_and_compacted() -> None:
     app = aethergraph(CORPUS)
     async with app.run_test(size=WIDE) as pilot:
@@ -83,7 +96,7 @@ async def test_the_palette_finds_each_verb() -> None:
     async with app.run_test(size=WIDE) as pilot:
         await settle(pilot)
         names = {command.title for command in app.get_system_commands(app.screen)}
-        assert {"memory", "distill", "snapshot", "compact", "observe"} <= names
+        assert {"memory", "distill", "promote", "snapshot", "compact", "observe"} <= names
         await press(pilot, "ctrl+p", *"snapshot", "enter")
         assert "this is no corpus of an aethergraph workspace" in text(app)
 
@@ -275,7 +288,12 @@ async def test_a_capture_that_fails_says_so(live: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [ROOMY, MEDIUM], ids=["roomy", "medium"])
-def test_picture_of_the_menu(size: tuple[int, int], snap_compare) -> None:  # type: ignore[no-untyped-def]
+def test_picture_of_the_menu(
+    size: tuple[int, int], snap_compare, monkeypatch: pytest.MonkeyPatch
+) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setenv("JMFTS_API_URL", "http://127.0.0.1:8100")
+    monkeypatch.setenv("JMFTS_API_TOKEN", "any")
+
     async def before(pilot: Pilot[None]) -> None:
         await settle(pilot)
         await press(pilot, "M")

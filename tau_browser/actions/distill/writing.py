@@ -5,29 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from tau_browser.actions.distill.digest import Digest
-from tau_browser.actions.plan import Item, Plan, Refusal, Refused, Verb, Way
+from tau_browser.actions.plan import Bytes, Item, Plan, Refusal, Refused, Verb, Way
 from tau_browser.actions.redaction.findings import Redactor, findings_in
 from tau_browser.model.text import counted, safe_line
-
-
-@dataclass(frozen=True, slots=True)
-class Bytes:
-    """What will be written."""
-
-    data: bytes
-
-    @property
-    def size(self) -> int:
-        """How many bytes."""
-        return len(self.data)
-
-    def pieces(self) -> Iterator[bytes]:
-        """All of them."""
-        yield self.data
 
 
 def told(digest: Digest, *, redact: bool = True) -> dict[str, Any]:

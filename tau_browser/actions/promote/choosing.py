@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tau_browser.actions.distill.digest import Digest
+from tau_browser.actions.plan import Refused
 from tau_browser.model.label import speaker_of
 from tau_browser.model.memory import MemoryType, memory_of
 from tau_browser.model.payload import Record, event_of, text_of
@@ -20,15 +21,19 @@ from tau_browser.model.session import Session
 from tau_browser.model.signal import facets_of, hundredths, severity_of, signal_of
 from tau_browser.model.summary import stamp_text
 from tau_browser.model.text import first_line
+from tau_browser.search.query import BadQuery, Filter, Query, parse
 
 _LENGTH = 24  # characters of an identity
+_KINDS = ("event", "kind", "role")
+_FACETS = ("stage", "tag", "metric")
+_FILTERS_ARE = "give filters: event:, kind:, role:, stage:, tag:, metric:, memory:, signal:"
 
 
 @dataclass(frozen=True, slots=True)
 class PromoteRequest:
     """What to promote. only: these entries, by place, whatever else is asked · kinds: entries or
-    events of these · memories: entries that make one of these types of memory · facets:
-    "name:value", all of which must hold · min_signal: in hundredths."""
+    events of these kinds or roles · memories: entries that make one of these types of memory ·
+    facets: "name:value", all of which must hold · min_signal: in hundredths."""
 
     only: tuple[int, ...] = ()
     kinds: frozenset[str] = frozenset()
@@ -55,6 +60,52 @@ class Candidate:
     summary: dict[str, Any] | None = None
 
 
+def filter_of(words: str) -> PromoteRequest:
+    """What filters ask for, in the words of a search: "event:checkpoint signal:0.5".
+
+    Raises Refused for what is no filter, or none of those that hold for a single entry.
+    """
+    kinds, facets, memories, worth = set(), set(), set(), 0
+    query = _parsed(words)
+    for each in query.filters:
+        if not _is_filter(each):
+            raise Refused(f"{words[each.start : each.stop]}: {_FILTERS_ARE}")
+        value = str(each.value)
+        if each.name == "signal":
+            worth = max(worth, int(each.value))
+        elif each.name == "memory":
+            memories.add(MemoryType(value))
+        elif each.name in _KINDS:
+            kinds.add(value)
+        else:
+            facets.add(f"{each.name}:{value}")
+    if query.terms or not query.filters:
+        said = query.terms[0].text if query.terms else "nothing"
+        raise Refused(f"{said}: {_FILTERS_ARE}")
+    return PromoteRequest((), frozenset(kinds), frozenset(memories), frozenset(facets), worth)
+
+
+def filters_in(words: str) -> str:
+    """The filters of a search that promotions know, as typed; "" where there are none."""
+    try:
+        found = _parsed(words).filters
+    except Refused:
+        return ""
+    return " ".join(words[each.start : each.stop] for each in found if _is_filter(each))
+
+
+def _is_filter(condition: Filter) -> bool:
+    """Whether promotions know a filter of searches."""
+    return condition.name in (*_KINDS, *_FACETS, "memory", "signal") and not condition.negated
+
+
+def _parsed(words: str) -> Query:
+    try:
+        return parse(words)
+    except BadQuery as error:
+        raise Refused(f"{words}: {error}") from error
+
+
 def candidates(
     session: Session, request: PromoteRequest, *, store: str, path: str
 ) -> tuple[list[Candidate], int]:
@@ -75,19 +126,24 @@ def _places(session: Session, request: PromoteRequest) -> Iterator[int]:
     if request.only:
         yield from sorted(request.only)
         return
+    kinds = {kind.casefold() for kind in request.kinds}
     for place in range(len(session)):
         record = session.record(place)
         event = event_of(record)
         is_group = session.is_nested and not event and "title" in record
-        kinds = {str(event.get("kind") or ""), session.kind(place), session.role(place)}
         if (
             not is_group
-            and (not request.kinds or request.kinds & kinds)
+            and (not kinds or kinds & _kinds_of(session, place, event))
             and (not request.memories or _makes(record, request.memories))
             and request.facets <= {facet.casefold() for facet in facets_of(record)}
             and hundredths(signal_of(record).value) >= request.min_signal
         ):
             yield place
+
+
+def _kinds_of(session: Session, place: int, event: Record) -> set[str]:
+    kinds = (str(event.get("kind") or ""), session.kind(place), session.role(place))
+    return {kind.casefold() for kind in kinds}
 
 
 def _makes(record: Record, types: frozenset[MemoryType]) -> bool:

@@ -14,20 +14,22 @@ from tau_browser.actions.plan import Plan, Refused
 from tau_browser.actions.progress import Tell
 from tau_browser.model.session import Session
 from tau_browser.tui.plan import typed
-from tau_browser.tui.plan.proposal import Choice, Detail, Question
+from tau_browser.tui.plan.proposal import Choice, Detail, Proposal, Question
 
 TURNS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Distill:
-    """A digest of a session as it is shown. here: the entry that is meant, by place · output, form:
-    its file, or how the name ends that it gets · problem: why the last answer will not do."""
+    """A digest of a session as it is shown. here: the entry that is meant, by place · keep:
+    proposes to keep it in a corpus instead, None without a server · output, form: its file, or
+    how the name ends that it gets · problem: why the last answer will not do."""
 
     session: Session
     journal: Journal
     here: int
     request: DigestRequest
+    keep: Callable[[DigestRequest, str], Proposal] | None
     output: str = ""
     form: str = "md"
     redact: bool = True
@@ -56,6 +58,9 @@ class Distill:
             choices.append(Choice("a", "as of the leaf", self._asking(at=None)))
         digests = "leaves digests out" if request.with_digests else "takes digests, too"
         secrets = "shows secrets" if self.redact else "hides secrets"
+        if (keep := self.keep) is not None:
+            into = Question("k", "keeps it in a corpus", "", lambda to: keep(request, to))
+            choices.append(into)
         return [
             *choices,
             Question("v", "signal", f"{request.min_signal / 100:g}", self._worth),

@@ -135,6 +135,7 @@ class PlanScreen(Screen[Done | None]):
         if self._plan is not None and not self._plan.refusals:
             words.insert(0, "Enter does it")
         self._keys.show(" · ".join([*words, "Esc back"]))
+        self._keys.refresh(layout=True)  # it may need another line now
 
     # What a person does
 
