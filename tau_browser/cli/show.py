@@ -14,6 +14,7 @@ from tau_browser.cli import places
 from tau_browser.cli.ls import findings, row
 from tau_browser.cli.output import Failure, Printer, print_json, shown_time
 from tau_browser.config import settings, use_rules
+from tau_browser.model.calls import ResultNames
 from tau_browser.model.columns import Codes
 from tau_browser.model.context import config_at, fold_at, states
 from tau_browser.model.diagnostic import Diagnostic
@@ -126,11 +127,12 @@ def _finding(finding: Diagnostic) -> dict[str, Any]:
 
 def _entries(session: Session, place: int, rows: Rows, told: bool) -> Iterator[dict[str, Any]]:
     tree, state = session.tree, states(session, place)
+    names = ResultNames(session)
     for line in range(len(rows)):
         if rows.gap(line):
             continue
         at = rows.entry(line)
-        record, parent = session.record(at), int(tree.parent[at])
+        record, parent = names.named(at, session.record(at)), int(tree.parent[at])
         yield {
             "id": session.entry_id(at),
             "parent": session.entry_id(parent) if parent != NOWHERE else None,

@@ -11,6 +11,9 @@ import re
 from tau_browser.model.payload import Call, Record, blocks_of, message_of
 from tau_browser.model.session import Session
 
+_MAX_ABOVE = 200
+"""Answers above a result that are looked at for the name of its tool."""
+
 _MAX_VISITED = 10_000
 """Entries below a call that are looked at in search of its results."""
 
@@ -18,10 +21,13 @@ _MAX_VISITED = 10_000
 _PLAIN_ID = re.compile(r"[A-Za-z0-9_.:-]+")
 
 
-def call_of(session: Session, place: int, record: Record | None = None) -> tuple[int, Call] | None:
+def call_of(
+    session: Session, place: int, record: Record | None = None, *, most: int | None = None
+) -> tuple[int, Call] | None:
     """The call that a tool result answers, and the entry that made it.
 
-    record: that of the entry, from whoever has it decoded already: it may be large.
+    record: that of the entry, from whoever has it decoded already: it may be large · most: how many
+    answers of the model are looked at, if not all above.
     """
     call_id = result_id(session.record(place) if record is None else record)
     if not call_id:
@@ -29,12 +35,39 @@ def call_of(session: Session, place: int, record: Record | None = None) -> tuple
     needle = call_id.encode() if _PLAIN_ID.fullmatch(call_id) else b""
     above = session.tree.path(place)[:-1]
     assistants = above[session.roles.where(session.columns.role[above], "assistant")]
-    for at in reversed(assistants.tolist()):
+    for at in assistants[::-1][:most].tolist():
         if needle in session.raw(at):
             for call in _calls(session.record(at)):
                 if call.id == call_id:
                     return at, call
     return None
+
+
+class ResultNames:
+    """Names the results of tools after their calls, where the program writes no name into them.
+
+    What it is given in the order of the conversation costs nothing more than a look; for any other
+    result it looks for the call above.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._names: dict[str, str] = {}  # by the id of a call
+
+    def named(self, place: int, record: Record) -> Record:
+        """The record of an entry; a result with the name of the tool, if that is known."""
+        if self.session.format.names_results:
+            return record
+        for call in _calls(record):
+            self._names[call.id] = call.name
+        if not is_nameless(record):
+            return record
+        call_id = result_id(record)
+        if call_id not in self._names:
+            found = call_of(self.session, place, record, most=_MAX_ABOVE)
+            self._names[call_id] = found[1].name if found else ""
+        name = self._names[call_id]
+        return record | {"message": message_of(record) | {"tool_name": name}} if name else record
 
 
 def results_of(session: Session, place: int, record: Record | None = None) -> dict[str, int]:
@@ -69,6 +102,11 @@ def results_of(session: Session, place: int, record: Record | None = None) -> di
 def is_result(session: Session, place: int) -> bool:
     """Whether an entry is a tool's result. τ's SDK files have a kind for it, not a role."""
     return "toolResult" in (session.role(place), session.kind(place))
+
+
+def is_nameless(record: Record) -> bool:
+    """Whether an entry is a tool's result that says which call it is of, but not which tool."""
+    return bool(result_id(record)) and not message_of(record).get("tool_name")
 
 
 def result_id(record: Record) -> str:

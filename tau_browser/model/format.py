@@ -48,6 +48,8 @@ class Format:
     is_direct = True
     """Whether all text of an entry stands in its line as strings, once encoded: then what a line
     cannot hold need not be looked for in it."""
+    names_results = True
+    """Whether a tool's result says which tool it is of, and not only which call."""
     has_header = True
     """Whether a log without a header is a damaged one."""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tau_browser.model.calls import ResultNames
 from tau_browser.model.families import Family, family_of
 from tau_browser.model.heads import decode_record
 from tau_browser.model.memory import memory_of
@@ -36,12 +37,13 @@ class Tallies:
 def tallied(session: Session) -> Iterator[tuple[int, Tallies]]:
     """The tallies of a session as they grow, with how many entries were looked at; the last time
     of all of them."""
-    tallies = Tallies()
+    tallies, names = Tallies(), ResultNames(session)
     places = np.arange(len(session), dtype=np.int32)
     for first in range(0, len(places), _SLICE):
         some = places[first : first + _SLICE]
-        for raw in records_at(session.source, session.columns, some):
-            record = session.format.record(decode_record(raw))
+        raws = records_at(session.source, session.columns, some)
+        for place, raw in zip(some.tolist(), raws, strict=True):
+            record = names.named(place, session.format.record(decode_record(raw)))
             if memory := memory_of(record):
                 tallies.memories[memory.type.value] += 1
             tallies.families.update(_families(tools_of(record)))

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
+import numpy as np
+
+from tau_browser.model.calls import ResultNames, is_nameless
 from tau_browser.model.context import states
 from tau_browser.model.families import is_called
 from tau_browser.model.memory import memory_of_tool, stored_memory
@@ -39,6 +42,10 @@ class SessionFacts(Protocol):
     @property
     def cwd(self) -> str:
         """The working directory; "" if it is not known."""
+        ...
+
+    def named(self, hit: Hit) -> Record:
+        """The record of a tool's result that does not say which tool, with its name."""
         ...
 
     def state(self, hit: Hit) -> State:
@@ -79,6 +86,7 @@ _HOLDS |= {
     for name in ("event", "stage", "tag", "metric")
 }
 _OF_SESSION = {"model", "branch"}
+_OF_TOOLS = {"tool", "memory"}
 _AT_LEAST: dict[str, Callable[[Facts], int]] = {
     "severity": lambda facts: facts.severity,
     "signal": lambda facts: facts.signal,
@@ -98,6 +106,7 @@ class Filtering:
 
     def __init__(self, query: Query, store: str, facts_of: Callable[[str], SessionFacts]) -> None:
         self._groups = query.filters_by_name()
+        self._asks_of_tools = any(each.name in _OF_TOOLS for each in query.filters)
         self._store = store.casefold()
         self._facts_of = facts_of
 
@@ -106,8 +115,11 @@ class Filtering:
         cannot be asked of it."""
         if not self._groups:
             return True
+        session = self._facts_of(hit.path)
+        if self._asks_of_tools and is_nameless(hit.record):
+            hit = hit._replace(record=session.named(hit))
         facts = document_of(hit.record, is_error=is_error(hit.record)).facts
-        asked = _Asked(hit, facts, self._store, self._facts_of(hit.path))
+        asked = _Asked(hit, facts, self._store, session)
         groups = sorted(self._groups.items(), key=lambda it: it[0].removeprefix("-") in _OF_SESSION)
         return all(_passes(name, some, asked) for name, some in groups)
 
@@ -159,6 +171,24 @@ class _Session:
         """The id of the session; "" if it is not known."""
         session_id = self._header.get("id")
         return session_id if isinstance(session_id, str) else ""
+
+    def named(self, hit: Hit) -> Record:
+        """The record of a tool's result that does not say which tool, with its name."""
+        names = self._names
+        if names is None:
+            return hit.record
+        starts = names.session.columns.start
+        place = int(np.searchsorted(starts, hit.start))
+        if place == len(starts) or starts[place] != hit.start:
+            return hit.record
+        return names.named(place, hit.record)
+
+    @cached_property
+    def _names(self) -> ResultNames | None:
+        try:
+            return ResultNames(self._logs.load(self._path))
+        except (OSError, StoreError):
+            return None
 
     def state(self, hit: Hit) -> State:
         """How an entry stands to the leaf."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tau_browser.model.calls import ResultNames
 from tau_browser.model.columns import Flag, Places
 from tau_browser.model.context import fold_at, legacy_cursor
 from tau_browser.model.label import speaker_of
@@ -42,7 +43,8 @@ def entry_title(tree: TreeView) -> str:
     entry, session = tree.entry, tree.session
     if entry is None or session is None:
         return "Entry"
-    return f"{speaker_of(session.record(entry))} {safe_line(session.entry_id(entry))}"
+    record = ResultNames(session).named(entry, session.record(entry))
+    return f"{speaker_of(record)} {safe_line(session.entry_id(entry))}"
 
 
 def status(tree: TreeView) -> str:

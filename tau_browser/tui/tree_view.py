@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from textual.binding import BindingType
 
+from tau_browser.model.calls import ResultNames
 from tau_browser.model.columns import Bools, Flag, Int32s, Places
 from tau_browser.model.context import ANCHORS, fold_at
 from tau_browser.model.label import label_of, speaker_of
@@ -68,6 +69,7 @@ class TreeView(RowsView):
         self.remarks: Mapping[int, Mark] = {}  # by place: what was recalled
         self._full: Rows | None = None  # the rows of the full history, behind any other view
         self._facts: Facts | None = None
+        self._names: ResultNames | None = None
         self._hits_before: Int32s | None = None  # by line: hits in the lines before it
         self._forks_before: Int32s | None = None
 
@@ -397,7 +399,7 @@ class TreeView(RowsView):
             return self._draw_gap(int(self.rows.lines[row]), gap, width), []
         place, line = self.rows.entry(row), int(self.rows.lines[row])
         session, glyphs = self.session, self.glyphs
-        record = session.record(place)
+        record = self._named(place)
         state = self.state(place)
         style = _STATE_STYLES[state]
         speaker, label = speaker_of(record), label_of(session, place, record)
@@ -417,6 +419,13 @@ class TreeView(RowsView):
             *self._label(label, shade),
         ]
         return left, self._badges(row, place, line, state, width, record)
+
+    def _named(self, place: int) -> dict[str, object]:
+        """The record of an entry; a tool's result with the name of the tool."""
+        assert self.session is not None
+        if self._names is None or self._names.session is not self.session:
+            self._names = ResultNames(self.session)
+        return self._names.named(place, self.session.record(place))
 
     def _draw_gap(self, line: int, gap: int, width: int) -> list[Piece]:
         assert self.rows is not None

@@ -133,7 +133,7 @@ def test_results_of_tools_are_no_words_of_the_user(tmp_path: Path) -> None:
     store = ClaudeCodeStore([str(tmp_path)])
     cache = tmp_path / "cache"
     assert [hit.entry for hit in hits_in(store, cache, "role:user tide")] == ["a"]
-    assert [hit.entry for hit in hits_in(store, cache, "tool:bash tide")] == ["b"]
+    assert {hit.entry for hit in hits_in(store, cache, "tool:bash tide")} == {"b", "c"}
     assert [hit.entry for hit in hits_in(store, cache, "is:error tide")] == ["c"]
 
 

@@ -14,9 +14,11 @@ from tau_browser.model.memory import MEMORY_TYPES, MemoryType
 from tau_browser.search.engine import Engine
 from tau_browser.search.query import parse
 from tau_browser.search.results import Asking
+from tau_browser.stores.claude_code.store import ClaudeCodeStore
 from tau_browser.stores.targets import store_over
 from tests.actions.observe.sessions import call
 from tests.conftest import log_of
+from tests.stores.logs.writing import claude, tool_result, tool_use, write_lines
 
 PROCEDURAL = {"bash": MemoryType.PROCEDURAL}
 
@@ -102,6 +104,33 @@ def test_what_another_tool_calls_and_several_tools_at_once(tmp_path: Path) -> No
         found_by_index_and_scan(engine, tmp_path, "tool:shell", "a0 a1")
         found_by_index_and_scan(engine, tmp_path, "tool:call_tool", "a0")
         found_by_index_and_scan(engine, tmp_path, "tool:read", "a1")
+
+
+def test_results_are_found_by_the_tool_whose_name_only_their_call_tells(tmp_path: Path) -> None:
+    """Claude Code writes the name of a tool into the call alone."""
+    folder = tmp_path / "sessions"
+    lines = [
+        claude("user", "u", None, "needle"),
+        claude("assistant", "a", "u", [tool_use("t1", "Bash")]),
+        claude("user", "r", "a", [tool_result("t1", "needle", is_error=True)]),
+        claude("user", "s", "r", [tool_result("t9", "needle of nothing")]),
+    ]
+    path = write_lines(folder / "c1.jsonl", lines[:2])
+    store = ClaudeCodeStore([str(folder)])
+    with closing(Engine(store, tmp_path / "cache")) as engine:
+        engine.update()
+        write_lines(path, lines)
+        engine.update()  # the call was indexed before its result was there
+        for query, expected in {
+            "tool:bash": ["a", "r"],
+            "tool:shell is:error": ["r"],
+            "memory:episodic needle": ["r"],
+            "-tool:shell": ["s", "u"],
+        }.items():
+            found = engine.search(parse(query), limit=99)
+            assert sorted(hit.entry for hit in found.hits) == expected, query
+            scanned = Engine(store, tmp_path / "other").scan(Asking(parse(query), limit=99))
+            assert sorted(hit.entry for hit in scanned.hits) == expected, query
 
 
 def test_families_that_there_are_are_offered_first(engine: Engine) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 from tau_browser.search.index.freshness import FileState
 
-VERSION = 6
+VERSION = 7
 """Of the catalog, the postings and the vectors together: another version is made anew."""
 
 _TABLES = """

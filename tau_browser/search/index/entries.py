@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from tau_browser.model.calls import ResultNames
 from tau_browser.model.columns import Flag, Int32s, Int64s
 from tau_browser.model.context import states
 from tau_browser.model.payload import Record
@@ -35,6 +36,7 @@ class FileEntries:
         self._log = logs.of(row.path)
         self._session = logs.load(row.path)
         self._digest = Digest(self._session.source)
+        self._names = ResultNames(self._session)
         self._old = self._catalog.standings(row.id)
         self._content, self._group = self._indexed_before()
         self.share = 0.0
@@ -131,7 +133,8 @@ class FileEntries:
         self._writer.drop(due.keys() - new)
         errors = (columns.flags[places] & Flag.ERROR) != 0
         for content, at in due.items():
-            document = document_of(records[at], is_error=bool(errors[at]))
+            record = self._names.named(int(places[at]), records[at])
+            document = document_of(record, is_error=bool(errors[at]))
             self._writer.put(content, after[content], document)
         return len(due)
 

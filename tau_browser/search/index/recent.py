@@ -11,6 +11,7 @@ from collections.abc import Collection
 import numpy as np
 import tantivy
 
+from tau_browser.model.calls import ResultNames
 from tau_browser.model.columns import Flag, Int32s
 from tau_browser.model.context import states
 from tau_browser.model.heads import decode_record
@@ -124,6 +125,7 @@ class Recent:
         state = states(session, session.leaf)
         model, names = models_of(session)
         cwd = session.header.get("cwd")
+        result_names = ResultNames(session)
         raws = records_at(session.source, columns, places)
         for place, raw in zip(places.tolist(), raws, strict=True):
             record = session.format.record(decode_record(raw))
@@ -132,7 +134,8 @@ class Recent:
             now, name = State(int(state[place])), names[model[place]] or own_model(record)
             group = self._group(path, str(cwd or ""), now, name)
             start, stop = columns.row(place)
-            document = document_of(record, is_error=session.has(place, Flag.ERROR))
+            called = result_names.named(place, record)
+            document = document_of(called, is_error=session.has(place, Flag.ERROR))
             self._writer.add_document(written(len(self._standings), [group.id], document))
             self._places.add((path, start))
             self._standings.append(

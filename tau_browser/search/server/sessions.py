@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from tau_browser.model.payload import Record
 from tau_browser.model.session import Session
 from tau_browser.model.state import State
 from tau_browser.model.summary import Summary
@@ -42,6 +43,10 @@ class _Conversation:
     def state(self, hit: Scanned) -> State:
         """How an entry stands to the leaf. Raises Unjudged."""
         return self._of(hit)[0]
+
+    def named(self, hit: Scanned) -> Record:
+        """The record as it is: whatever is on a server says which tool a result is of."""
+        return hit.record
 
     def model(self, hit: Scanned) -> str:
         """The model that was set where it stands, or else its own. Raises Unjudged."""

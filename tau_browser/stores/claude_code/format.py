@@ -92,6 +92,7 @@ class ClaudeCodeFormat(Format):
     header_lines = _HEADER_LINES
     header_is_entry = True
     has_header = False
+    names_results = False
 
     def heads(self, lines: bytes, header: Record | None) -> tuple[Sequence[Head], Links]:
         decoded = _decode_lines(lines)

@@ -82,6 +82,7 @@ class CodexFormat(Format):
 
     name = "codex"
     program = "Codex"
+    names_results = False
     is_direct = False  # arguments and outputs are JSON within a string
 
     def heads(self, lines: bytes, header: Record | None) -> tuple[Sequence[Head], Links]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tau_browser.model.calls import is_result
+from tau_browser.model.calls import ResultNames, is_result
 from tau_browser.model.columns import Flag
 from tau_browser.model.context import ANCHORS
 from tau_browser.model.families import told_families
@@ -69,7 +69,7 @@ def sections_of(
 
     state: how the entry stands to the leaf, in a word, or "".
     """
-    record = session.record(place)
+    record = ResultNames(session).named(place, session.record(place))
     yield _head(session, place, record, state)
     factor = _GROWTH**view.more
     whole = Budget(Budget.PARTS * _CHARACTERS * factor, Budget.PARTS * _LINES * factor)

@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from tau_browser.model.calls import ResultNames
 from tau_browser.model.columns import Flag
 from tau_browser.model.context import config_at, fold_at
 from tau_browser.model.label import SEALED, label_of
 from tau_browser.model.payload import history_of
 from tau_browser.model.summary import summary_of
+from tau_browser.model.tallies import tallied
+from tau_browser.model.tools import tools_of
 from tau_browser.model.usage import Ledger
 from tau_browser.stores.codex.format import CODEX
 from tau_browser.stores.codex.store import CodexStore
@@ -116,6 +119,24 @@ def test_calls_outputs_and_failures() -> None:
         "web_search\nquery: tides",
     ]
     assert [session.has(place, Flag.ERROR) for place in range(4)] == [False, True, False, False]
+
+
+def test_results_are_named_after_their_calls() -> None:
+    calls = [
+        codex("response_item", inner="function_call", name=name, arguments="{}", call_id=name)
+        for name in ("exec_command", "read_file")
+    ]
+    results = [
+        codex("response_item", inner="function_call_output", call_id=call_id, output="x")
+        for call_id in ("exec_command", "read_file", "nothing")
+    ]
+    session = session_in(CODEX, [codex_meta(), *calls, *results])
+    names = ResultNames(session)
+    named = [names.named(place, session.record(place)) for place in (4, 3, 2, 0)]
+    tools = [list(tools_of(record)) for record in named]
+    assert tools == [[], ["read_file"], ["exec_command"], ["exec_command"]]
+    *_, (_, tallies) = tallied(session)
+    assert tallies.families == {"shell": 2, "read": 2}
 
 
 def test_context_settings_and_compaction() -> None:
