@@ -90,12 +90,24 @@ async def test_columns_of_an_event_come_with_the_width() -> None:
 
 
 def test_the_entry_tells_the_four_parts_and_where_it_is_stored() -> None:
-    *_, last = AethergraphStore([str(ROOT)]).open(RUN).load()
-    assert last.session is not None
-    (place,) = last.session.find("0a9ee25d61317a42478ed1e7")
-    view = View()
-    sections = sections_of(last.session, place, "", view, Ledger(last.session, {}))
-    shown = "\n".join(section.text for section in sections)
+    shown = entry_of(RUN, "0a9ee25d61317a42478ed1e7")
     assert "signal: 1 = 0.15 base + 0.5 severity + 0.163 text + 0.2 metrics" in shown
     assert "file: memory/mem/run-20260303-2/events/2026-03-03.jsonl" in shown
     assert shown.count("TimeoutError") == 1
+
+
+def test_an_answer_tells_which_of_its_citations_its_text_uses() -> None:
+    shown = entry_of(f"{ROOT}#run:run-20260304-4", "3a9e4f038d7b8f77dc773a95")
+    assert "[1] cited  assistant_msg:act:2026-03-03T15:00:54Z" in shown
+    assert "[2] not cited  assistant_msg:act:2026-03-04T23:59:24Z" in shown
+    assert "verified by its SHA-256" in shown and "chunk_id" in shown
+    assert "citations" not in shown.partition("links")[2]
+
+
+def entry_of(path: str, entry_id: str) -> str:
+    """All that is shown of an entry."""
+    *_, last = AethergraphStore([str(ROOT)]).open(path).load()
+    assert last.session is not None
+    (place,) = last.session.find(entry_id)
+    sections = sections_of(last.session, place, "", View(), Ledger(last.session, {}))
+    return "\n".join(section.text for section in sections)
