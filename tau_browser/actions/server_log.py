@@ -12,9 +12,10 @@ from tau_browser.actions.references import references_of, with_reference
 from tau_browser.model.decoder import Decoder
 from tau_browser.model.payload import Record
 from tau_browser.model.session import Session, session_of
+from tau_browser.model.text import counted
 from tau_browser.model.tree import NOWHERE
 from tau_browser.stores.files import FileSource, words_of
-from tau_browser.stores.jmfts.storing import is_piece
+from tau_browser.stores.jmfts.storing import is_indexable, is_piece, is_searched_in_part, says
 from tau_browser.stores.store import StoreError
 
 _CHUNK = 1024 * 1024
@@ -50,6 +51,23 @@ def without_pieces(records: Iterable[Record]) -> list[Record]:
         else:
             found.append(record)
     return found
+
+
+def shortcomings(session: Session) -> Iterator[str]:
+    """What of a session a server does not store, or does not search by."""
+    pieces = endless = in_part = 0
+    for record in map(session.record, range(len(session))):
+        if is_piece(record):
+            pieces += 1
+            continue
+        endless += not is_indexable(says(record))
+        in_part += is_searched_in_part(record)
+    if pieces:
+        yield f"{counted(pieces, 'piece')} made for search left out: enrich makes them"
+    if endless:
+        yield f"{counted(endless, 'entry')} with a word too long for BM25: fulltext finds them"
+    if in_part:
+        yield f"{counted(in_part, 'entry')} with too many words: the server searches how they begin"
 
 
 def parent_id(session: Session, place: int) -> str | None:

@@ -25,6 +25,7 @@ from tau_browser.actions.server_log import (
     pieces_of,
     records_of,
     referring_to,
+    shortcomings,
     without_pieces,
 )
 from tau_browser.actions.writer import open_elsewhere
@@ -32,7 +33,6 @@ from tau_browser.model.decoder import Decoder
 from tau_browser.model.payload import Record
 from tau_browser.model.session import Session
 from tau_browser.model.summary import session_name
-from tau_browser.model.text import counted
 from tau_browser.model.times import parse_time
 from tau_browser.stores.jmfts import storing, thread
 from tau_browser.stores.jmfts.documents import TAU
@@ -88,10 +88,7 @@ class ServerWriter:
             ]
         if way is Way.APPEND:
             return [open_elsewhere(result)]
-        pieces = sum(storing.is_piece(result.record(at)) for at in result.places_of_kind(FOREIGN))
-        if not pieces:
-            return []
-        return [f"{counted(pieces, 'piece')} made for search left out: enrich makes them"]
+        return [*shortcomings(result)]
 
     def conversations_of(self, session_id: str) -> list[int]:
         """The documents of the conversations with this session id, the newest first."""
@@ -248,6 +245,7 @@ class ServerWriter:
     ) -> None:
         """Make documents of records, each below its parent, in their order. made: the numbers of
         entries by the ids they had; those that are there already, and at the end all."""
+        waiting = []  # what refers to itself, or to what comes after it
         for done, record in enumerate(records):
             tell(Progress("writing", done, len(records)))
             above = record.get("parentId")
@@ -261,7 +259,12 @@ class ServerWriter:
                     f"entry {record.get('id')}: {error}", error.status, error.detail
                 ) from error
             seq += record.get("type") != FOREIGN
+            if set(references_of(record).values()) - made.keys():
+                waiting.append(record)
             made[str(record["id"])] = number
+        for record in waiting:
+            if made.keys() & set(references_of(record).values()):
+                self._rewrite(made[record["id"]], referring_to(record, made))
 
     # An entry more
 
@@ -383,8 +386,10 @@ class ServerWriter:
     def _rewrite(self, document: int, record: Record) -> None:
         """Store an entry anew, in its place."""
         stored = thread.run(self._client.document(document)).structured
+        tau = storing.payload_of(record)
         changes = {
-            "structured_content": stored | {"tau": storing.payload_of(record)},
+            "structured_content": stored | {"tau": tau},
+            "content": storing.content_of(tau),
             "re_embed": False,
         }
         thread.run(self._client.update(document, changes))

@@ -14,20 +14,20 @@ from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Plan, Refused
 from tau_browser.actions.prune import How, PruneRequest, plan_prune
 from tau_browser.actions.reading import read_file
-from tau_browser.actions.references import references_of
 from tau_browser.actions.rename import plan_rename
 from tau_browser.actions.server_import import plan_import
 from tau_browser.actions.server_writer import ServerWriter
 from tau_browser.model.session import Session
 from tau_browser.stores.jmfts.errors import JmftsError
 from tau_browser.stores.jmfts.store import JmftsStore
-from tau_browser.stores.jmfts.storing import UNFINISHED, is_piece
+from tau_browser.stores.jmfts.storing import UNFINISHED
 from tau_browser.stores.store import StoreError
 from tests.cli.conftest import Run
 from tests.conftest import DATA
 from tests.jmfts.appliance import Appliance
 from tests.jmfts.making import Making, message
 from tests.jmfts.tau import ask
+from tests.jmfts.telling import named_by_place
 
 TAU_FILES = sorted((DATA / "tau").glob("*.jsonl"))
 # 16 holds what no server can store; 17 and 18 only take long.
@@ -59,27 +59,6 @@ def session_at(store: JmftsStore, root: int) -> Session:
     *_, last = store.open(str(root)).load()
     assert last.session is not None
     return last.session
-
-
-def named_by_place(session: Session) -> list[dict[str, Any]]:
-    """The entries with places in the stead of ids: what must be equal wherever they are stored.
-    Pieces that were made for search are no part of that."""
-    kept = [at for at in range(len(session)) if not is_piece(session.record(at))]
-    place_of = {session.entry_id(at): place for place, at in enumerate(kept)}
-    found = []
-    for at in kept:
-        record = session.record(at)
-        over = int(session.tree.parent[at])
-        parent = kept.index(over) if over != -1 else -1
-        text = json.dumps({k: v for k, v in record.items() if k not in ("id", "parentId")})
-        told = json.loads(text)
-        for field, target in references_of(record).items():
-            holder = told["data"] if field.startswith("data.") else told
-            holder[field.removeprefix("data.")] = place_of.get(target, target)
-        if told["type"] == "jmfts:document":  # the server dates it
-            told = {name: told.get(name) for name in ("type", "usetype", "title", "content")}
-        found.append(told | {"parent": parent})
-    return found
 
 
 def documents(appliance: Appliance) -> int:

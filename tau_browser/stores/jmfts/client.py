@@ -38,7 +38,7 @@ from tau_browser.stores.jmfts.errors import JmftsError, refusal
 T = TypeVar("T")
 _IN_FLIGHT = 3
 _CONNECT = 10.0  # seconds
-_SHORT, _SEARCH, _LONG = 30.0, 120.0, 900.0
+_SHORT, _MIDDLE, _LONG = 30.0, 120.0, 900.0
 _DROPPED = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
 
 
@@ -125,7 +125,7 @@ class Client:
         """What one method of the server finds. Asked once more where the server fails, which it
         may do while it loads what it searches with."""
         query = {"index_name": index} if index and method == "bm25" else None
-        asked = "POST", f"/search/{method}", Found, body, _SEARCH, query
+        asked = "POST", f"/search/{method}", Found, body, _MIDDLE, query
         try:
             return await self._send(*asked, repeatable=True)
         except JmftsError as error:
@@ -153,7 +153,7 @@ class Client:
 
     async def create(self, document: Mapping[str, Any]) -> Created:
         """Add a document; it gets its id."""
-        return await self._send("POST", "/documents", Created, document)
+        return await self._send("POST", "/documents", Created, document, _MIDDLE)
 
     async def update(self, document: int, changes: Mapping[str, Any]) -> None:
         """Change some fields of a document."""
@@ -194,7 +194,7 @@ class Client:
     async def index(self, name: str, document: int) -> None:
         """Put what a document says now into a BM25 index."""
         path = f"/indexes/{name}/index-document/{document}"
-        await self._send("POST", path, dict[str, Any], None, _SEARCH)
+        await self._send("POST", path, dict[str, Any], None, _MIDDLE)
 
     async def close(self) -> None:
         """Let go of the connections."""

@@ -46,10 +46,10 @@ class Document(msgspec.Struct, frozen=True, gc=False):
 
 
 class Payload(msgspec.Struct, frozen=True, gc=False):
-    """What τ keeps in a document: the entry or header as JSON, and the writer's counter."""
+    """What τ keeps in a document, as JSON: the entry or header, and the writer's counter."""
 
     tau: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    seq: int | msgspec.UnsetType = msgspec.UNSET
+    seq: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
 class Located(msgspec.Struct, frozen=True, gc=False):

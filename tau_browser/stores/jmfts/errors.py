@@ -42,10 +42,7 @@ def refusal(place: str, asked: str, status: int, content_type: str, body: bytes)
         case 404 if "not found" in said.lower() and said != "Not Found":
             reason = f"{place}: {said}, or it is not open to this token"
         case 404:
-            reason = (
-                f"{place} does not know {asked}: it is no JMFTS, or one before 0.5.0, which is "
-            )
-            reason += "too old for this"
+            reason = f"{place} does not know {asked}: it is no JMFTS, or one older than 0.5.0"
         case 501:
             reason = f"{place} cannot do this: {said}"
         case _ if 300 <= status < 400:

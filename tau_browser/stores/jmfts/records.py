@@ -16,7 +16,7 @@ from msgspec import UNSET
 from tau_browser.stores.jmfts.documents import ROOT, TAU, Document, Payload
 
 FOREIGN = "jmfts:document"
-_REQUIRED = ("type", "version", "id", "timestamp", "cwd", "hostname", "parent")
+REQUIRED = ("type", "version", "id", "timestamp", "cwd", "hostname", "parent")
 _payload = msgspec.json.Decoder(Payload).decode
 _INCOMPLETE = b'"incomplete"'
 
@@ -28,6 +28,7 @@ class Line(msgspec.Struct, frozen=True, gc=False):
     data: bytes
     seq: int | None  # the writer's counter; None for what τ did not write
     incomplete: bool  # τ will replace it when its stream ends
+    flaw: str = ""  # why τ cannot have written it, though it passes for an entry
 
 
 def header_line(root: Document) -> tuple[bytes, str]:
@@ -38,7 +39,7 @@ def header_line(root: Document) -> tuple[bytes, str]:
     header = _as_object(tau)
     if header is None or header.get("type") != "session":
         return b"", f"document {root.id} holds no session header"
-    missing = [name for name in _REQUIRED if name not in header]
+    missing = [name for name in REQUIRED if name not in header]
     why = f"its session header lacks {', '.join(missing)}" if missing else ""
     return _one_line(bytes(tau)) if tau is not UNSET else b"", why
 
@@ -50,25 +51,30 @@ def line_of(document: Document, root: int) -> Line:
     payload = _read(document)
     if not (document.usetype or "").startswith(TAU) or payload.tau is UNSET:
         return Line(document.id, msgspec.json.encode(_foreign(document, link)), None, False)
-    raw = _one_line(bytes(payload.tau))
+    raw, seq = _one_line(bytes(payload.tau)), _seq(payload)
+    not_tau = f"not τ wrote document {document.id}: it has no"
     if raw[:1] != b"{":
         link |= {"type": "", "tau": msgspec.Raw(raw)}  # type: ignore[dict-item]
-        return Line(document.id, msgspec.json.encode(link), _seq(payload), False)
+        return Line(document.id, msgspec.json.encode(link), seq, False, f"{not_tau} entry")
     # Last, so that it holds whatever the payload itself says.
     tail = msgspec.json.encode(link)[1:]
     body = raw[:-1].rstrip()
     data = body + (b"," if len(body) > 1 else b"") + tail
     is_incomplete = _INCOMPLETE in raw and (_as_object(raw) or {}).get("status") == "incomplete"
-    return Line(document.id, data, _seq(payload), is_incomplete)
+    flaw = f"{not_tau} seq" if seq is None else ""
+    return Line(document.id, data, seq, is_incomplete, flaw)
 
 
 def disorder(lines: Iterable[Line]) -> str:
-    """Why entries cannot all have been written by one τ; "" if they can.
+    """Why entries cannot all have been written by one τ, which could not open them then; "" if they
+    can.
 
     One writer counts on from entry to entry, and numbers of documents grow as they are made.
     """
     before: Line | None = None
     for line in lines:
+        if line.flaw:
+            return line.flaw
         if line.seq is None:
             continue
         if before is not None and before.seq is not None and line.seq <= before.seq:
@@ -100,7 +106,12 @@ def stamp(written: str | None) -> str | None:
 
 
 def _seq(payload: Payload) -> int | None:
-    return None if payload.seq is UNSET else payload.seq
+    if payload.seq is UNSET:
+        return None
+    try:
+        return msgspec.json.decode(payload.seq, type=int)
+    except (msgspec.DecodeError, RecursionError):
+        return None
 
 
 def _read(document: Document) -> Payload:

@@ -20,13 +20,20 @@ MADE_BY = "tau-browse:change"
 
 _MESSAGES = ("message", "customMessage")
 _SUMMARIES = ("compaction", "branch_summary")
-_LONGEST_KIND = 96  # characters; a use type has 100
+_LONGEST_USETYPE = 100  # characters
+# A document that is nested more deeply is taken, and then fails to be sent with its tree.
+_DEEPEST = 250
 # A word of more letters than fit into a page of the server's index makes the server fail.
 _ENDLESS_WORD = re.compile("[0-9A-Za-z]{1000}")
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
-# What of a record is stored as the place of its document, or first.
-_ELSEWHERE = ("id", "parentId", "parent_id", "type", "timestamp")
+# What PostgreSQL keeps of the words of one text, and what is sent of one that has more: bytes.
+_MOST_WORDS = 1_000_000
+_OF_TOO_MANY = 100_000
+_WORD = re.compile(r"[^\W_]+")
+
+# What of a record is stored as the place of its document.
+_ELSEWHERE = ("id", "parentId", "parent_id")
 
 Body = dict[str, Any]
 
@@ -34,8 +41,7 @@ Body = dict[str, Any]
 def root_of(header: Record, name: str, parent: int | None, change: str) -> Body:
     """The root of a conversation that is not there yet. name: the session's, or "" · change: the
     id of what makes it."""
-    header = {**header, "hostname": header.get("hostname") or socket.gethostname()}
-    header.setdefault("parent", None)
+    header = {"hostname": socket.gethostname(), "parent": None} | header
     return {
         "title": name or title_of(header),
         "parent_id": parent,
@@ -65,7 +71,7 @@ def document_of(record: Record, seq: int, parent: int) -> Body:
         "title": _title(tau, seq),
         "content": content,
         "parent_id": parent,
-        "usetype": f"{TAU}{tau['type']}",
+        "usetype": _usetype(record),
         "structured_content": {"tau": tau, "seq": seq},
         "auto_embed": False,
         "auto_index_bm25": is_indexable(content),
@@ -80,7 +86,7 @@ def foreign_of(record: Record, parent: int) -> Body:
         "title": record.get("title"),
         "content": content if isinstance(content, str) else None,
         "parent_id": parent,
-        "usetype": record.get("usetype"),
+        "usetype": _usetype(record),
         "structured_content": record.get("structured_content") or {},
         "event_time": time if parse_time(time) != NO_TIME else None,
         "auto_embed": False,
@@ -90,16 +96,34 @@ def foreign_of(record: Record, parent: int) -> Body:
 
 def payload_of(record: Record) -> Record:
     """What τ keeps of an entry: all but its place in the tree, which the documents tell."""
-    return {
-        "type": record.get("type", ""),
-        "timestamp": record.get("timestamp"),
-        **{name: value for name, value in record.items() if name not in _ELSEWHERE},
-    }
+    return {name: value for name, value in record.items() if name not in _ELSEWHERE}
 
 
 def content_of(tau: Record) -> str:
-    """What the server searches of an entry: its text, and neither calls nor thoughts."""
-    kind = tau["type"]
+    """What the server searches of an entry: its text, and neither calls nor thoughts; how it
+    begins, where it has more words than the server can keep."""
+    text = says(tau)
+    return text[:_OF_TOO_MANY] if _is_too_much(text) else text
+
+
+def is_searched_in_part(record: Record) -> bool:
+    """Whether an entry has more words than a server can keep."""
+    return _is_too_much(says(record))
+
+
+def _is_too_much(text: str) -> bool:
+    """Whether a text's different words, each as a whole and in its parts, take too much."""
+    if len(text) <= _OF_TOO_MANY:
+        return False
+    words = {*text.split(), *_WORD.findall(text)}
+    return sum(len(word.encode()) + 6 for word in words) > _MOST_WORDS
+
+
+def says(tau: Record) -> str:
+    """All the text of an entry, or of a foreign document."""
+    kind = tau.get("type")
+    if kind == FOREIGN:
+        return str(tau.get("content") or "")
     if kind in _MESSAGES:
         message = tau.get("message")
         content = message.get("content") if isinstance(message, dict) else None
@@ -133,7 +157,11 @@ def is_piece(record: Record) -> bool:
 
 def obstacle(record: Record) -> str:
     """Why a server cannot store a record as it is; "" if it can."""
-    if len(str(record.get("type", ""))) > _LONGEST_KIND:
+    if _is_deep(record):
+        return "it is nested too deeply"
+    if record.get("type") == FOREIGN and (why := _oddity(record)):
+        return why
+    if len(_usetype(record) or "") > _LONGEST_USETYPE:
         return "its kind has too long a name"
     try:
         text = json.dumps(record, allow_nan=False)
@@ -142,13 +170,41 @@ def obstacle(record: Record) -> str:
         return "it holds half a character"
     except ValueError:
         return "it holds a number that JSON does not know"
-    except RecursionError:
-        return "it is nested too deeply"
     return "it holds a NUL character" if _NUL.search(text) else ""
 
 
+def _oddity(record: Record) -> str:
+    """Why a foreign document cannot be made of a record, or would be none."""
+    content, stored = record.get("content"), record.get("structured_content")
+    if not isinstance(stored, dict | None) or not isinstance(content, str | None):
+        return "it is no document"
+    if not all(isinstance(record.get(name), str | None) for name in ("title", "usetype")):
+        return "it is no document"
+    if (record.get("usetype") or "").startswith(TAU) and ("tau" in (stored or {})):
+        return "it would pass for an entry of τ's"
+    if record.get("usetype") in (ROOT, UNFINISHED):
+        return "it would pass for a conversation"
+    return "it has more words than a server can keep" if is_searched_in_part(record) else ""
+
+
+def _is_deep(record: Record) -> bool:
+    level: list[Any] = [record]
+    for _ in range(_DEEPEST):
+        if not level:
+            return False
+        inner = (part.values() if isinstance(part, dict) else part for part in level)
+        level = [each for parts in inner for each in parts if isinstance(each, dict | list)]
+    return True
+
+
+def _usetype(record: Record) -> str | None:
+    if record.get("type") == FOREIGN:
+        return record.get("usetype")
+    return f"{TAU}{record.get('type', '')}"
+
+
 def _title(tau: Record, seq: int) -> str:
-    kind = str(tau["type"])
+    kind = str(tau.get("type", ""))
     if kind in _MESSAGES:
         message = tau.get("message")
         kind = str(message.get("role", kind)) if isinstance(message, dict) else kind
