@@ -38,7 +38,7 @@ class MemoryCall:
 
 def memory_calls(session: Session, said: Sequence[Said], tools: ToolTable) -> list[MemoryCall]:
     """All calls of a memory's tools, in the order of the file."""
-    calls = [call for each in said for call in _calls_of(session, each, tools)]
+    calls = [call for each in said if each.calls for call in _calls_of(session, each, tools)]
     passed_on = {(call.result, call.asked.name) for call in calls if call.asked.via}
     for call in _nested_calls(session, tools):
         if (call.result, call.asked.name) in passed_on:
@@ -49,16 +49,20 @@ def memory_calls(session: Session, said: Sequence[Said], tools: ToolTable) -> li
     return sorted(calls, key=lambda each: (each.call, each.result))
 
 
-def _calls_of(session: Session, said: Said, tools: ToolTable) -> Iterator[MemoryCall]:
-    asked = [(call, tools.asked(call.name, call.arguments)) for call in said.calls]
-    if not any(each for _, each in asked):
-        return
+def _calls_of(session: Session, said: Said, tools: ToolTable) -> list[MemoryCall]:
+    asked = [
+        (call, each)
+        for call in said.calls
+        if (each := tools.asked(call.name, call.arguments)) is not None
+    ]
+    if not asked:
+        return []
     results = results_of(session, said.place)
-    for call, each in asked:
-        if each is not None:
-            result = results.get(call.id, NOWHERE)
-            answer = session.record(result) if result != NOWHERE else {}
-            yield MemoryCall(said.place, result, call.id, each, answer, {})
+    places = [results.get(call.id, NOWHERE) for call, _ in asked]
+    return [
+        MemoryCall(said.place, at, call.id, each, session.record(at) if at != NOWHERE else {}, {})
+        for (call, each), at in zip(asked, places, strict=True)
+    ]
 
 
 def _nested_calls(session: Session, tools: ToolTable) -> Iterator[MemoryCall]:

@@ -31,8 +31,13 @@ def cited_spans(text: str, document: str) -> list[tuple[int, int]]:
     return [found.span() for found in named] if document else []
 
 
+def names_documents(text: str) -> bool:
+    """Whether a text speaks of documents, as everybody spells it."""
+    return "doc" in text or "Doc" in text or "DOC" in text
+
+
 def _ids(pattern: re.Pattern[str], text: str) -> list[str]:
-    if "doc" not in text and "Doc" not in text and "DOC" not in text:
+    if not names_documents(text):
         return []
     found = (number for match in pattern.finditer(text) for number in _NUMBER.findall(match[1]))
     return list(dict.fromkeys(found))

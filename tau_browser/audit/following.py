@@ -10,9 +10,11 @@ import numpy as np
 
 from tau_browser.audit.runs import Words, words_in
 from tau_browser.audit.said import Said
-from tau_browser.model.columns import Int32s
+from tau_browser.model.columns import Bools, Int32s
 from tau_browser.model.context import ANCHORS, fold_at
-from tau_browser.model.session import Session
+from tau_browser.model.heads import decode_record
+from tau_browser.model.payload import text_of
+from tau_browser.model.session import Session, records_at
 from tau_browser.model.tree import NOWHERE
 
 
@@ -36,6 +38,14 @@ class Following:
     def is_at_or_below(self, place: int, above: int) -> bool:
         """The same of an entry that may be the other itself."""
         return place == above or self.is_below(place, above)
+
+    def above(self, places: Int32s, place: int) -> Bools:
+        """Which of some entries are on the path to another, that one included."""
+        if place == NOWHERE:
+            return np.zeros(len(places), np.bool_)
+        tree, at = self._session.tree, self._position[place]
+        start = tree.position[places]
+        return (start <= at) & (at < start + tree.size[places])
 
     def is_later(self, said: Said, result: int) -> bool:
         """Whether something was said after a result, on any branch below it."""
@@ -77,10 +87,17 @@ class Following:
         return found
 
     @cached_property
+    def user_places(self) -> Int32s:
+        """The users' entries, in file order."""
+        return np.flatnonzero(self._session.is_user).astype(np.int32)
+
+    @cached_property
     def users(self) -> list[tuple[int, str]]:
         """What the users said: place and text of each entry, in file order."""
-        places = np.flatnonzero(self._session.is_user).tolist()
-        return [(place, self._session.text(place)) for place in places]
+        session, places = self._session, self.user_places
+        raws = records_at(session.source, session.columns, places)
+        texts = (text_of(session.format.record(decode_record(raw))) for raw in raws)
+        return list(zip(places.tolist(), texts, strict=True))
 
     @cached_property
     def user_words(self) -> Words:
@@ -99,11 +116,6 @@ class Following:
     def users_above(self, place: int) -> list[str]:
         """The text of each user's entry on the path to an entry."""
         return [text for user, text in self.users if self.is_below(place, user)]
-
-    def was_a_users(self, word: str, call: int) -> bool:
-        """Whether a user had said a word on the path to a call."""
-        texts = self.user_words.texts_with(word)
-        return any(self.is_below(call, self.users[text][0]) for text in texts)
 
     def _below(self, place: int) -> list[Said]:
         return self._between(self._position[place] + 1, self._end[place])

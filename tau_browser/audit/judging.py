@@ -73,12 +73,12 @@ def _citations(spoken: Spoken, following: Following, shown: Sequence[Shown]) -> 
         title
         for title, hits in of_title.items()
         if title not in ("", UNTITLED)
-        and spoken.may_hold(words_of(title))
         and len({shown[at].document for at in hits}) == 1
+        and spoken.holds(title)
     ]
     for said in following.said:
-        for passage in said.passages:
-            for document in cited_ids(passage.text):
+        for passage in said.passages if said.may_cite or titles else ():
+            for document in cited_ids(passage.text) if said.may_cite else ():
                 for at in of_document.get(document, ()):
                     if following.is_later(said, shown[at].result):
                         words = (f"doc {document}",)
@@ -113,6 +113,20 @@ def _openings(
 
 
 def _overlaps(spoken: Spoken, following: Following, shown: Sequence[Shown]) -> Iterator[Proof]:
+    shared = dict(_shared_terms(following, shown))
+    new = spoken.new_words(shared, [each.call for each in shown])
+    for at, own in new.items():
+        for said in following.in_turn(shown[at].result) if _weight(own) >= _RARE else ():
+            if _weight(both := own & said.vocabulary) >= _RARE:
+                part = _part_with(said, both)
+                yield at, Evidence(Verdict.OVERLAPPING, said.place, part, tuple(sorted(both)))
+
+
+def _shared_terms(
+    following: Following, shown: Sequence[Shown]
+) -> Iterator[tuple[int, frozenset[str]]]:
+    """By number of a hit: the rare words of it, and of no other document beside it, that the
+    answer holds, where they are enough to say something."""
     by_result: dict[int, list[int]] = defaultdict(list)
     for at, each in enumerate(shown):
         by_result[each.result].append(at)
@@ -126,20 +140,10 @@ def _overlaps(spoken: Spoken, following: Following, shown: Sequence[Shown]) -> I
             elsewhere = [
                 shown[other].vocabulary for other in hits if shown[other].document != hit.document
             ]
-            terms = _rare(said_words & hit.vocabulary) - hit.query
+            terms = _rare((said_words & hit.vocabulary) - hit.query)
             terms = terms.difference(*elsewhere)
-            if _weight(terms) < _RARE:
-                continue
-            terms = frozenset(
-                term
-                for term in terms
-                if not following.was_a_users(term, hit.call) and not spoken.was_said(term, hit.call)
-            )
-            for said in answers:
-                if _weight(shared := terms & said.vocabulary) >= _RARE:
-                    part = _part_with(said, shared)
-                    words = tuple(sorted(shared))
-                    yield at, Evidence(Verdict.OVERLAPPING, said.place, part, words)
+            if _weight(terms) >= _RARE:
+                yield at, terms
 
 
 def _rare(words: Iterable[str]) -> frozenset[str]:

@@ -10,11 +10,9 @@ from tau_browser.audit.citations import bracketed_ids
 from tau_browser.audit.following import Following
 from tau_browser.audit.hits import imitates
 from tau_browser.audit.recall import Echo, Ghost
-from tau_browser.audit.said import words_of
 from tau_browser.audit.shown import Shown
 from tau_browser.model.session import Session
 from tau_browser.model.tree import NOWHERE
-from tau_browser.search.words import STOPWORDS
 
 CHUNK = "jmfts:chunk"
 _ENTRY_ID = re.compile(r"\d{1,18}")
@@ -101,7 +99,7 @@ def ghosts(following: Following, known: Sequence[tuple[int, str]]) -> Iterator[G
     for place, document in known:
         places.setdefault(document, []).append(place)
     for said in following.said:
-        for passage in said.passages:
+        for passage in said.passages if said.may_cite else ():
             for document in bracketed_ids(passage.text):
                 above = places.get(document, ())
                 if not any(following.is_below(said.place, place) for place in above):
@@ -119,30 +117,16 @@ def _is_on_same_subject(old: Shown, new: Shown) -> bool:
     something changed. A likeness of words, so a hint and no more."""
     if not _titles_agree(old, new) or old.words == new.words:
         return False
-    one, other = (_subject(each) for each in (old, new))
-    smaller = min(len(one), len(other))
-    if smaller < _FEWEST_WORDS or len(one & other) / smaller < _ALIKE:
+    smaller = min(len(old.subject), len(new.subject))
+    if smaller < _FEWEST_WORDS or len(old.subject & new.subject) / smaller < _ALIKE:
         return False
-    values_differ = bool(_values(old)) and bool(_values(new)) and _values(old) != _values(new)
+    values_differ = bool(old.values) and bool(new.values) and old.values != new.values
     return values_differ or not _CHANGES.isdisjoint(new.vocabulary - old.vocabulary)
 
 
 def _titles_agree(old: Shown, new: Shown) -> bool:
     """Whether one title says no other than the other; those of entries say nothing."""
     titles = [
-        frozenset() if each.hit.usetype.startswith(_ENTRIES) else _names(each.hit.title)
-        for each in (old, new)
+        frozenset() if each.hit.usetype.startswith(_ENTRIES) else each.names for each in (old, new)
     ]
     return titles[0] <= titles[1] or titles[1] <= titles[0]
-
-
-def _names(title: str) -> frozenset[str]:
-    return frozenset(word for word in words_of(title) if not word.isdigit())
-
-
-def _values(shown: Shown) -> frozenset[str]:
-    return frozenset(word for word in shown.words if any(map(str.isdigit, word)))
-
-
-def _subject(shown: Shown) -> frozenset[str]:
-    return frozenset(shown.words) - STOPWORDS

@@ -24,7 +24,7 @@ SEED = 4
 _MOST_PLACES = 64
 """A gram that occurs more often on one side is left out."""
 
-_END = b"\x01"  # stands after each text; no word is spelled so
+_END = b"\xff"  # stands after each text; no text is spelled with it
 _SIEVE = 1 << 16  # numbers that most of what is not sought falls through
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 _UInt64s = npt.NDArray[np.uint64]
@@ -61,9 +61,16 @@ class Words:
         grams = self.grams[start : start + count]
         return [set(self.text[np.flatnonzero(self.grams == gram)].tolist()) for gram in grams]
 
-    def texts_with(self, word: str) -> set[int]:
-        """The texts that hold a word."""
-        return set(self.text[np.flatnonzero(self.numbers == _number(word))].tolist())
+    def where(self, words: Sequence[str]) -> tuple[Int64s, Int64s]:
+        """All places where some words stand: which of them, and in which text."""
+        sought = np.array([_number(word) for word in words], np.uint64)
+        order = np.argsort(sought)
+        likely = np.flatnonzero(_sieve_of(_slots(sought))[self._slots])
+        numbers = self.numbers[likely]
+        at = np.searchsorted(sought, numbers, sorter=order)
+        which = order[np.minimum(at, len(sought) - 1)]
+        same = sought[which] == numbers
+        return which[same], self.text[likely[same]]
 
     def may_hold(self, words: Sequence[str]) -> bool:
         """False where one of some words surely is in none of the texts."""
@@ -81,8 +88,12 @@ class Words:
         return order, self.grams[order]
 
     @cached_property
+    def _slots(self) -> Int64s:
+        return _slots(self.numbers)
+
+    @cached_property
     def _sieve(self) -> Bools:
-        return _sieve_of(self.numbers)
+        return _sieve_of(self._slots)
 
 
 def words_in(texts: Sequence[str], side: int) -> Words:
@@ -92,7 +103,7 @@ def words_in(texts: Sequence[str], side: int) -> Words:
         for text in texts
     ]
     end = b" " + _END + b" "
-    words = end.join([*(piece.translate(BYTE_WORDS) for piece in pieces), b""]).split()
+    words = end.join([*pieces, b""]).translate(BYTE_WORDS).split()
     numbers = np.fromiter(map(hash, words), np.int64, len(words)).view(np.uint64)
     ends = np.flatnonzero(numbers == _number(_END))
     ends = ends[[words[at] == _END for at in ends.tolist()]]
@@ -152,23 +163,28 @@ def _number(word: str | bytes) -> np.uint64:
 
 def _grams(numbers: _UInt64s) -> _UInt64s:
     padded = np.concatenate([numbers, np.arange(SEED - 1, dtype=np.uint64)])
-    grams = np.zeros(len(numbers), np.uint64)
+    grams = numbers.copy()
     with np.errstate(over="ignore"):
-        for step in range(SEED):
-            grams = grams * _BASE + padded[step : step + len(numbers)]
+        for step in range(1, SEED):
+            grams *= _BASE
+            grams += padded[step : step + len(numbers)]
     return grams
 
 
-def _sieve_of(numbers: _UInt64s) -> Bools:
+def _slots(numbers: _UInt64s) -> Int64s:
+    """Where each number falls in a sieve."""
+    return (numbers & np.uint64(_SIEVE - 1)).astype(np.int64)
+
+
+def _sieve_of(slots: Int64s) -> Bools:
     sieve = np.zeros(_SIEVE, np.bool_)
-    sieve[(numbers % np.uint64(_SIEVE)).astype(np.intp)] = True
+    sieve[slots] = True
     return sieve
 
 
 def _pairs(one: _UInt64s, order: Int64s, ordered: _UInt64s) -> tuple[Int64s, Int64s]:
     """Where the same gram stands on both sides: all pairs of places."""
-    sieve = _sieve_of(ordered)
-    likely = np.flatnonzero(sieve[(one % np.uint64(_SIEVE)).astype(np.intp)])
+    likely = np.flatnonzero(_sieve_of(_slots(ordered))[_slots(one)])
     sought = one[likely]
     left, right = (np.searchsorted(ordered, sought, side) for side in ("left", "right"))
     count = right - left

@@ -5,7 +5,6 @@ One pass over the assistant entries of a session; all that the audit compares is
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
+from tau_browser.audit.citations import names_documents
 from tau_browser.model.format import TAU, Format
 from tau_browser.model.heads import decode_record
 from tau_browser.model.payload import Call, Text, Thinking, blocks_of, lines_of
@@ -36,12 +36,13 @@ class Passage(NamedTuple):
 class Said:
     """An assistant entry that says something. What is asked of it is worked out once."""
 
-    __slots__ = ("_passages", "_vocabulary", "_words", "calls", "place", "spoken")
+    __slots__ = ("_may_cite", "_passages", "_vocabulary", "_words", "calls", "place", "spoken")
 
-    def __init__(self, place: int, calls: list[Call], spoken: list[tuple[str, str]]) -> None:
+    def __init__(self, place: int, calls: list[Call], spoken: list[Passage]) -> None:
         self.place = place
         self.calls = calls
         self.spoken = spoken
+        self._may_cite: bool | None = None
         self._passages: list[Passage] | None = None
         self._words: list[list[str]] | None = None
         self._vocabulary: frozenset[str] | None = None
@@ -50,10 +51,16 @@ class Said:
     def passages(self) -> list[Passage]:
         """Its texts, in order, the arguments of its calls last."""
         if self._passages is None:
-            spoken = [Passage(part, text) for part, text in self.spoken]
             given = [Passage("arguments", _arguments(call.arguments)) for call in self.calls]
-            self._passages = [*spoken, *given]
+            self._passages = [*self.spoken, *given] if given else self.spoken
         return self._passages
+
+    @property
+    def may_cite(self) -> bool:
+        """False where surely no document is named by its id."""
+        if self._may_cite is None:
+            self._may_cite = names_documents("\n".join([text for _, text in self.passages]))
+        return self._may_cite
 
     @property
     def words(self) -> list[list[str]]:
@@ -78,10 +85,10 @@ def words_of(text: str) -> list[str]:
 
 
 def _arguments(value: Any) -> str:
-    if isinstance(value, dict):
-        with contextlib.suppress(TypeError):  # most are texts, and nothing else
-            return "\n".join(value.values())
-    return "\n".join(lines_of(value))
+    try:
+        return "\n".join(value.values())  # most are texts, and nothing else
+    except (AttributeError, TypeError):
+        return "\n".join(lines_of(value))
 
 
 def word_spans(text: str) -> tuple[list[str], list[tuple[int, int]]]:
@@ -135,9 +142,9 @@ def _said(place: int, raw: bytes) -> Said | None:
         if block.type == "toolCall":
             calls.append(Call(block.id, block.name, block.arguments))
         elif block.text:
-            spoken.append(("text", block.text))
+            spoken.append(Passage("text", block.text))
         elif block.thinking:
-            spoken.append(("thinking", block.thinking))
+            spoken.append(Passage("thinking", block.thinking))
     return Said(place, calls, spoken)
 
 
@@ -148,7 +155,7 @@ def _oddly_said(place: int, shape: Format, raw: bytes) -> Said:
     return Said(place, calls, list(_spoken(blocks)))
 
 
-def _spoken(blocks: list[Any]) -> Iterator[tuple[str, str]]:
+def _spoken(blocks: list[Any]) -> Iterator[Passage]:
     for block in blocks:
         if isinstance(block, Text | Thinking) and block.text:
-            yield ("text" if isinstance(block, Text) else "thinking"), block.text
+            yield Passage("text" if isinstance(block, Text) else "thinking", block.text)

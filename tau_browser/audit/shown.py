@@ -7,6 +7,7 @@ from functools import cached_property
 
 from tau_browser.audit.recall import Hit
 from tau_browser.audit.said import words_of
+from tau_browser.search.words import STOPWORDS
 
 
 @dataclass(frozen=True)
@@ -33,3 +34,18 @@ class Shown:
     def vocabulary(self) -> frozenset[str]:
         """The words of its text and its title."""
         return frozenset(self.words).union(words_of(self.hit.title))
+
+    @cached_property
+    def subject(self) -> frozenset[str]:
+        """The words of its text that say what it is about."""
+        return frozenset(self.words) - STOPWORDS
+
+    @cached_property
+    def values(self) -> frozenset[str]:
+        """The words of its text with digits in them."""
+        return frozenset(word for word in set(self.words) if any(map(str.isdigit, word)))
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The words of its title that are no numbers."""
+        return frozenset(word for word in words_of(self.hit.title) if not word.isdigit())

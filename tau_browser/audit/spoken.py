@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
 
 from tau_browser.audit.following import Following
 from tau_browser.audit.runs import SEED, Run, shared_runs, words_in
-from tau_browser.audit.said import Said
+from tau_browser.audit.said import Said, words_of
 
 _MOST_STARTS = 16  # of the words of a run, from which it is asked whether the model had said them
 
@@ -24,6 +27,7 @@ class Spoken:
                 self._passages.append((said, at))
                 self._texts.append(passage.text)
         self._words = words_in(self._texts, 1)
+        self._places = np.array([said.place for said, _ in self._passages], np.int32)
 
     def said(self, passage: int) -> Said:
         """The entry of a passage."""
@@ -62,13 +66,33 @@ class Spoken:
         holders = self._words.holders(run.one, run.at, count)
         return sum(self._is_before(passages, call) for passages in holders) / count
 
-    def was_said(self, word: str, call: int) -> bool:
-        """Whether the model had said a word by the time of a call, or in it."""
-        return self._is_before(self._words.texts_with(word), call)
+    def new_words(
+        self, terms: Mapping[int, frozenset[str]], calls: Sequence[int]
+    ) -> dict[int, frozenset[str]]:
+        """Of some words, by a number each: those that neither a user nor the model itself had said
+        by the time of a call, or in it. calls: that of each number."""
+        every = list(frozenset().union(*terms.values()))
+        following, said_by = self._following, {}
+        if not every:
+            return {}
+        sides = [
+            (self._places, *self._words.where(every)),
+            (following.user_places, *following.user_words.where(every)),
+        ]
+        for call in {calls[number] for number in terms}:
+            said = np.zeros(len(every), np.bool_)
+            for places, which, texts in sides:
+                said[which[following.above(places, call)[texts]]] = True
+            said_by[call] = {every[at] for at in np.flatnonzero(said)}
+        return {number: words - said_by[calls[number]] for number, words in terms.items()}
 
-    def may_hold(self, words: Sequence[str]) -> bool:
-        """False where one of some words was surely never said."""
-        return self._words.may_hold(words)
+    def holds(self, text: str) -> bool:
+        """Whether a text stands in one of the passages, letter by letter, or across several."""
+        return self._words.may_hold(words_of(text)) and text in self._all
+
+    @cached_property
+    def _all(self) -> str:
+        return "\n".join(self._texts)
 
     def _is_before(self, passages: set[int], call: int) -> bool:
         return any(

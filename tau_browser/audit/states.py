@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from tau_browser.model.session import Session
 from tau_browser.stores.adapters import JMFTS
 from tau_browser.stores.files import identity_of
+from tau_browser.stores.session_file import SessionFile
 from tau_browser.stores.store import OpenSession, Store, StoreError
 
 if TYPE_CHECKING:
@@ -123,6 +124,8 @@ class ServerStates:
 
 
 def _whole(opened: OpenSession) -> Session:
+    if isinstance(opened, SessionFile):
+        return opened.read()  # nobody looks at what there is meanwhile
     session = None
     for progress in opened.load():
         session = progress.session

@@ -125,7 +125,7 @@ class ToolTable:
 
     def asked(self, name: str, arguments: Any) -> Asked | None:
         """What a tool call asks of a memory; None if it asks nothing."""
-        given = arguments if isinstance(arguments, dict) else {}
+        given: Mapping[str, Any] = arguments if isinstance(arguments, dict) else {}
         if name in _WRAPPERS and isinstance(given.get("name"), str):
             inner = self.asked(given["name"], given.get("arguments"))
             return None if inner is None else Asked(inner.tool, inner.name, inner.arguments, name)
@@ -187,12 +187,12 @@ class ToolTable:
 
     def _may_be_in_memory(self, text: str) -> bool:
         """Whether a text holds a word of any of the folders, without which no path is in one."""
-        folded = text.lower()
-        return any(word in folded for word in self._folder_words)
+        return self._has_folder_word(text.lower()) is not None
 
     @cached_property
-    def _folder_words(self) -> list[str]:
-        return _needed({_literal(folder) for folder in self.folders})
+    def _has_folder_word(self) -> Callable[[str], object]:
+        words = _needed({_literal(folder) for folder in self.folders})
+        return re.compile("|".join(map(re.escape, words))).search
 
     @cached_property
     def _in_folders(self) -> Callable[[str], object]:

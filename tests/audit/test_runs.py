@@ -62,6 +62,10 @@ def test_words_are_those_of_the_texts(texts: list[str]) -> None:
     words = words_in(texts, 1)
     wanted = [words_of(text) for text in texts]
     assert [words.of(at, 0, len(each)) for at, each in enumerate(wanted)] == wanted
-    for word in {word for each in wanted for word in each}:
-        assert words.texts_with(word) == {at for at, each in enumerate(wanted) if word in each}
-        assert words.may_hold([word])
+    asked = sorted({word for each in wanted for word in each} | {"nowhere"})
+    which, at = words.where(asked)
+    found = sorted(
+        (asked[one], text) for one, text in zip(which.tolist(), at.tolist(), strict=True)
+    )
+    assert found == sorted((word, text) for text, each in enumerate(wanted) for word in each)
+    assert all(words.may_hold([word]) for word, _ in found)
