@@ -138,16 +138,17 @@ def _put(folder: Path, change: Change, journal: Journal) -> None:
 
 
 def _remove(undo: Change, journal: Journal) -> None:
+    """Take a folder away: whole at once, and only when it is in the trash."""
     kept = journal.trash / str(undo.memo["before"])
     if not kept.is_dir():
         with _beside(str(kept)) as folder:
             shutil.copytree(undo.path, folder, dirs_exist_ok=True)
             folder.rename(kept)
-    journal.write(undo)
-    try:
-        shutil.rmtree(undo.path)
-    except OSError as error:
-        raise StoreError(f"{error.filename or undo.path}: {words_of(error)}") from error
+            sync(str(journal.trash))
+    with _beside(undo.path) as folder:
+        journal.write(undo)
+        os.rename(undo.path, folder)
+        sync(os.path.dirname(undo.path))
 
 
 def _digest_of(folder: str) -> str:

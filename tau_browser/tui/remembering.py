@@ -45,15 +45,19 @@ class Remembering(Capturing):
             await self.run_action(verb)
 
     def action_distill(self) -> None:
-        """Propose a digest of the last turns."""
+        """Propose a digest of the last turns; of what hangs below the cursor where nobody spoke."""
         if (session := self._whole_session()) is None:
             return
         from tau_browser.actions.distill.digest import DigestRequest
         from tau_browser.tui.plan.distill import TURNS, Distill
 
-        request = DigestRequest(turns=TURNS, min_signal=self._tree.threshold)
+        here, worth = self._meant()[-1], self._tree.threshold
+        if session.is_user.any():
+            request = DigestRequest(turns=TURNS, min_signal=worth)
+        else:
+            request = DigestRequest(under=here, min_signal=worth)
         keep = None if self._server.why_not() else self._keep
-        self._propose(Distill(session, self._journal(), self._meant()[-1], request, keep))
+        self._propose(Distill(session, self._journal(), here, request, keep))
 
     def action_promote(self) -> None:
         """Ask for the corpus to promote into."""

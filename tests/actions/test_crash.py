@@ -20,9 +20,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tau_browser.actions.file_writer import FileWriter
+from tau_browser.actions.folder_writer import Folder, FolderWriter
 from tau_browser.actions.fork import ForkRequest, plan_fork
 from tau_browser.actions.journal import Journal
-from tau_browser.actions.plan import Plan, Refused
+from tau_browser.actions.plan import Plan, Refused, Verb, Way
 from tau_browser.actions.prune import How, PruneRequest, plan_prune
 from tau_browser.actions.reading import read_file
 from tau_browser.actions.rename import plan_rename
@@ -80,12 +81,14 @@ def _count_down(steps: int, *, after: bool) -> None:
     def counted(call: Callable) -> Callable:
         def run(*args: object, **kwargs: object) -> object:
             left[0] -= 1
-            if left[0] == 0 and not after:
+            is_last = left[0] == 0  # it may call others that are counted
+            if is_last and not after:
                 os.kill(os.getpid(), signal.SIGKILL)
-            value = call(*args, **kwargs)
-            if left[0] == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return value
+            try:
+                return call(*args, **kwargs)
+            finally:
+                if is_last:
+                    os.kill(os.getpid(), signal.SIGKILL)
 
         return run
 
@@ -179,6 +182,72 @@ def _check_whole(place: Place) -> None:
         assert not session.diagnostics and session.header and len(session)
     stand = [at for at in undoables(place.journal, {"tau": place.writer}) if not at.obstacle]
     assert stand, "what took effect stands in the journal"
+
+
+# Folders
+
+FILES = {"a.jsonl": b"one\n", "rag/b/c.json": b"{}", "rag/d": b""}
+
+
+class Made:
+    """A folder that a plan makes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "made"
+        folder.mkdir()
+        self.journal = Journal(folder / "state")
+        self.hand = FolderWriter()
+
+    def make(self) -> None:
+        plan = Plan(
+            Verb.SNAPSHOT, "aethergraph", "it", None, Way.NEW, str(self.path), Folder(FILES)
+        )
+        self.hand.apply(plan, self.journal)
+
+    def undo(self) -> None:
+        writers = {"aethergraph": self.hand}
+        take_back(last_undoable(self.journal, writers), self.journal, writers)
+
+    def undo_the_undo(self) -> None:
+        self.hand.undo(self.journal.changes()[-1], self.journal)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it is, and then whole."""
+        files = [path for path in self.path.rglob("*") if path.is_file()]
+        found = {str(path.relative_to(self.path)): path.read_bytes() for path in files}
+        assert found == (FILES if self.path.exists() else {})
+        return self.path.exists()
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before a call", "after a call"])
+@pytest.mark.parametrize("name", ["make", "undo", "undo of the undo"])
+def test_a_folder_killed_at_every_step(name: str, after: bool, tmp_path: Path) -> None:
+    for steps in range(1, 300):
+        made = Made(tmp_path / str(steps))
+        if name != "make":
+            made.make()
+        if name == "undo of the undo":
+            made.undo()
+        work = {"make": made.make, "undo": made.undo, "undo of the undo": made.undo_the_undo}
+        done = survives(lambda _, does=work[name]: does(), None, steps, after=after)  # type: ignore
+        if not made.is_there:
+            if name == "make":
+                with pytest.raises(Refused):
+                    made.undo()
+                made.make()
+            elif name == "undo of the undo":
+                made.hand.undo(made.journal.changes()[1], made.journal)
+            else:
+                made.undo_the_undo()
+        assert made.is_there
+        if done:
+            assert steps > 10
+            return
+        made.undo()
+        assert not made.is_there
+        shutil.rmtree(tmp_path / str(steps))
+    pytest.fail("never came to its end")
 
 
 # Any tree, any plan, any moment

@@ -42,7 +42,7 @@ class Promotion:
     @property
     def plan(self) -> Plan:
         """It as it is shown. Refused where nothing would be added."""
-        nothing = Refusal("nothing is asked for that says something and is not there already")
+        nothing = Refusal("nothing new: what is asked for says nothing, or is there already")
         number = "" if self.document is None else f" (document {self.document})"
         remarks = []
         if self.there:

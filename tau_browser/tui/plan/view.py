@@ -52,4 +52,5 @@ def _wrapped(line: Line, width: int) -> list[str]:
     """A line in as many as it needs; what only lists entries stays one line each."""
     if len(line.text) <= width or line.tone is Tone.QUIET:
         return [line.text]
-    return wrap(line.text, width, subsequent_indent="    ", break_on_hyphens=False)
+    indent = " " * max(4, len(line.text) - len(line.text.lstrip()) + 2)
+    return wrap(line.text, width, subsequent_indent=indent, break_on_hyphens=False)
