@@ -12,9 +12,9 @@ from tau_browser.actions.file_writer import put
 from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Verb
 from tau_browser.model.text import safe_line
-from tau_browser.stores.adapters import TAU
+from tau_browser.stores.adapters import JMFTS, TAU
 from tau_browser.stores.files import words_of
-from tau_browser.stores.store import StoreError
+from tau_browser.stores.store import Store, StoreError
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,12 @@ class Label:
 class Labels:
     """The labels of one session, in a file of their own in a private folder."""
 
-    def __init__(self, folder: Path, session_id: str) -> None:
-        """`folder`: where the labels of all sessions are kept."""
+    def __init__(self, folder: Path, session_id: str, place: str = "") -> None:
+        """`folder`: where the labels of all sessions are kept · `place`: what else names the
+        session, where its id is not enough."""
         self._session_id = session_id
-        name = hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        owner = f"{session_id}\0{place}" if place else session_id
+        name = hashlib.sha256(owner.encode("utf-8", "surrogatepass")).hexdigest()[:32]
         self.path = folder / f"{name}.json"
 
     def all(self) -> dict[str, Label]:
@@ -65,6 +67,13 @@ class Labels:
             about += f": {safe_line(label.text or label.note)[:60]}" if label else ": nothing"
             change = Change(TAU, Verb.LABEL.value, str(self.path), about, {})
             return put(self.path, data.encode("ascii") + b"\n", change, journal)
+
+
+def labels_of(folder: Path, store: Store, path: str, session_id: str) -> Labels:
+    """The labels of a session of a store. On a server its id may name more than one conversation,
+    and entries go by numbers that mean others on another server."""
+    place = f"{store.title} {path}" if store.name == JMFTS else ""
+    return Labels(folder, session_id, place)
 
 
 def _label(value: Any) -> Label:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 
 from tau_browser import config
-from tau_browser.actions.labels import Label, Labels
+from tau_browser.actions.labels import Label, Labels, labels_of
 from tau_browser.cli import places
 from tau_browser.cli.changing import journal
 from tau_browser.cli.output import Failure, Printer, print_json
@@ -17,10 +17,12 @@ from tau_browser.cli.show import entry_named, load
 
 def run(args: argparse.Namespace, printer: Printer) -> int:
     """Write on an entry, or list what is written. Raises Failure, ConfigError and StoreError."""
-    session = load(places.session(args))
+    target = places.session(args)
+    session = load(target)
     if not session.id:
         raise Failure("the session has no id, so that nothing could be found again")
-    labels = Labels(config.labels_folder(), session.id)
+    assert target.path is not None
+    labels = labels_of(config.labels_folder(), target.store, target.path, session.id)
     if args.entry is None or (args.label is None and args.note is None):
         return _list(labels, args, printer)
     entry = session.entry_id(entry_named(session, args.entry))

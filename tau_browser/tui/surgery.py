@@ -184,9 +184,12 @@ class Surgery(_Base):
 
     def _labels(self, session_id: str) -> Labels:
         from tau_browser import config
-        from tau_browser.actions.labels import Labels
+        from tau_browser.actions.labels import labels_of
 
-        return Labels(config.labels_folder(), session_id)
+        assert self._opened is not None
+        return labels_of(
+            config.labels_folder(), self.app.target.store, self._opened.path, session_id
+        )
 
     def action_rename(self) -> None:
         """Ask for a new name."""
