@@ -182,8 +182,24 @@ def _add_search(search: _Parser) -> None:
     complete_with(saved, _saved)
     save = named.add_argument("--save", metavar="NAME", help="save the query as NAME, too")
     complete_with(save, _saved)
-    within = search.add_argument("--in", dest="within", metavar="REF", help="search REF only")
+    within = search.add_argument(
+        "--in",
+        dest="within",
+        metavar="REF",
+        action="append",
+        help="search REF only. On a server, it may be given again, and the number of an entry's "
+        "document stands for what hangs below it",
+    )
     complete_with(within, references)
+    reach = search.add_mutually_exclusive_group()
+    reach.add_argument(
+        "--branch", action="store_true", help="on a server: with --in ENTRY, what stands above, too"
+    )
+    reach.add_argument(
+        "--everything",
+        action="store_true",
+        help="on a server: also documents that belong to no session",
+    )
     search.add_argument(
         "--method",
         choices=("hybrid", "bm25", "vector", "substring", "regex", "fulltext", "maxsim"),
@@ -195,7 +211,8 @@ def _add_search(search: _Parser) -> None:
         type=_weights,
         metavar="RANKER=W,...",
         help="what each ranker counts; default: bm25=1,static=0.4,neural=1, and on a server "
-        "bm25=1,fulltext=0.4,vector=1,maxsim=0.6; the server's own are vector=0.86,bm25=0.14",
+        "bm25=1,fulltext=0.4,vector=1,maxsim=0.6; `server` is the server's own mixture, "
+        "vector=0.86,bm25=0.14 by ranks",
     )
     complete_with(weights, nothing)
     search.add_argument(
@@ -249,7 +266,10 @@ def _saved(**asked: Any) -> Any:
     return saved(**asked)
 
 
-def _weights(text: str) -> dict[str, float]:
+def _weights(text: str) -> dict[str, float] | str:
+    """What rankers count, or the name of a mixture."""
+    if text == "server":
+        return text
     weights = {}
     for part in text.split(","):
         ranker, _, weight = part.partition("=")

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tau_browser import config
@@ -26,15 +27,19 @@ from tau_browser.search.engines import engine_for
 from tau_browser.search.find import QueryError
 from tau_browser.search.index.folder import IndexBusy, NoIndex
 from tau_browser.search.index.update import Progress
+from tau_browser.search.manner import SERVER
 from tau_browser.search.query import BadQuery, Query, parse
-from tau_browser.search.results import Asking, Coverage, Hit, Method, Results
+from tau_browser.search.results import Asking, Coverage, Hit, Method, Reach, Results
 from tau_browser.search.saved import Saved, SavedError, SavedSearches
+from tau_browser.stores.adapters import JMFTS
+from tau_browser.stores.store import Store
 
 if TYPE_CHECKING:
     from tau_browser.search.engines import AnyEngine
 
 E = TypeVar("E", bound="AnyEngine")
 _LIMIT = 20
+_EXPLAINED = 10  # hits of which it is asked what late interaction matched, a request each
 _PATIENCE = 5.0
 """Seconds in which new sessions are indexed before the answer; what is left then is scanned."""
 _LEFT = "`tau-browse index` indexes what is left"
@@ -45,13 +50,10 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     config.use_rules(config.settings())
     search = _search(args)
     store = places.store(args)
-    paths = None
-    if args.within is not None:
-        target = places.target(args, args.within)
-        store, paths = target.store, None if target.path is None else [target.path]
+    store, paths = _within(args, store)
     query = parsed(search.query, search.method)
-    limit = args.limit or _LIMIT
-    asking = Asking(query, search.method, limit, paths, search.weights, search.fused_by)
+    limit, reach = args.limit or _LIMIT, _reach(args, store)
+    asking = Asking(query, search.method, limit, paths, search.weights, search.fused_by, reach)
     if args.save is not None:
         _save(args.save, search)
     with opened(engine_for(store, config.cache_folder())) as engine:
@@ -59,6 +61,8 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
         remarks = refresh(engine, embedding=by_meaning, patience=_PATIENCE)
         try:
             results = engine.placed(engine.reranked(_answer(engine, asking)))
+            explained = [engine.explained(hit, query) for hit in results.hits[:_EXPLAINED]]
+            results = replace(results, hits=[*explained, *results.hits[_EXPLAINED:]])
         except NoIndex as error:
             raise Failure(str(error)) from error
         except QueryError as error:
@@ -70,6 +74,32 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     return 0 if results.hits else 1
 
 
+def _within(args: argparse.Namespace, store: Store) -> tuple[Store, list[str] | None]:
+    """Where to look: a store, and the paths of sessions in it, or None for all. Raises Failure and
+    StoreError."""
+    if not args.within:
+        return store, None
+    if len(args.within) > 1 and store.name != JMFTS:
+        raise Failure("--in may be given again on a server only; name one session, or a folder")
+    targets = [places.target(args, ref) for ref in args.within]
+    paths = [target.path for target in targets if target.path is not None]
+    return targets[0].store, paths or None
+
+
+def _reach(args: argparse.Namespace, store: Store) -> Reach:
+    """How far from there. Raises Failure."""
+    if not (args.branch or args.everything):
+        return Reach.BELOW
+    option = "--branch" if args.branch else "--everything"
+    if store.name != JMFTS:
+        raise Failure(f"{option} is of servers; leave it out, or name one with --store jmfts")
+    if args.branch and not args.within:
+        raise Failure("--branch is that of an entry; name its document with --in")
+    if args.everything and args.within:
+        raise Failure("--everything is all of the server; leave out --in")
+    return Reach.BRANCH if args.branch else Reach.ALL
+
+
 def _search(args: argparse.Namespace) -> Saved:
     """What is asked, be it saved or typed; options that are given count. Raises Failure."""
     if (args.query is None) == (args.saved is None):
@@ -78,11 +108,14 @@ def _search(args: argparse.Namespace) -> Saved:
         search = Saved(args.query) if args.saved is None else _searches().get(args.saved)
     except SavedError as error:
         raise Failure(str(error)) from error
+    named = SERVER.presets.get(args.weights) if isinstance(args.weights, str) else None
+    weights = named.weights if named else args.weights or {}
+    fused_by = named.fused_by if named else search.fused_by
     return Saved(
         search.query,
         Method(args.method) if args.method else search.method,
-        search.weights | (args.weights or {}),
-        fusion.Method(args.fusion) if args.fusion else search.fused_by,
+        search.weights | dict(weights),
+        fusion.Method(args.fusion) if args.fusion else fused_by,
     )
 
 
@@ -182,7 +215,7 @@ def _as_json(results: Results, remarks: list[str]) -> dict[str, Any]:
         "similar": results.similar,
         "reranked": results.reranked,
         "coverage": _coverage(results.coverage),
-        "remarks": [*results.remarks, *remarks],
+        "remarks": [*results.missing, *results.remarks, *remarks],
     }
 
 
@@ -213,6 +246,16 @@ def _hit(hit: Hit) -> dict[str, Any]:
         "snippet": hit.snippet.text,
         "tools": [{"name": tool, "family": family_of(tool)} for tool in hit.tools],
         "also_in": [{"session": one.session, "path": one.path} for one in hit.also_in],
+        "likely": [
+            {
+                "word": each.word,
+                "sought": each.sought,
+                "nearness": each.nearness,
+                "spans": each.spans,
+            }
+            for each in hit.likely
+        ],
+        "document": hit.document,
     }
 
 
@@ -223,6 +266,7 @@ def _coverage(coverage: Coverage) -> dict[str, Any]:
         "indexed": coverage.indexed,
         "embedded": coverage.embedded,
         "scanned": coverage.scanned,
+        "unindexed": coverage.unindexed,
         "skipped": [{"path": path, "reason": reason} for path, reason in coverage.skipped],
     }
 
@@ -233,7 +277,7 @@ def _print(results: Results, remarks: list[str], printer: Printer) -> None:
         copies = f", {counted(len(hit.also_in), 'copy')}" if hit.also_in else ""
         state = "" if hit.state_word in ("", "path") else f", {hit.state_word}"
         state += ", sub-agent" if hit.is_subagent else ""
-        name = os.path.basename(hit.standing.path) if not hit.standing.session else ""
+        name = os.path.basename(hit.standing.path) or "in no session"
         session = hit.standing.session[:8] or name
         printer.line(
             f"{hit.rank}. {session} {hit.entry}  {shown_time(hit.time)}  {hit.speaker}{state}"
@@ -243,14 +287,22 @@ def _print(results: Results, remarks: list[str], printer: Printer) -> None:
         printer.line(f"    {hit.snippet.text}", marks)
         if hit.turn:
             printer.line(f"    in the turn: {hit.turn.text}")
+        for each in hit.likely:
+            near = f"{each.word} for {each.sought}, {each.nearness:.2f}"
+            printer.line(f"    probably by late interaction: {near}")
     coverage = results.coverage
     parts = [f"{results.total:,} found", f"{results.similar:,} similar"]
     parts.append(f"{len(results.hits):,} shown")
     parts += ["re-ranked"] * results.reranked
-    parts += [counted(coverage.sessions, "session"), f"{coverage.indexed:,} entries indexed"]
+    indexed = coverage.indexed - (coverage.unindexed or 0)
+    parts += [counted(coverage.sessions, "session"), f"{indexed:,} {coverage.what} indexed"]
     parts.append(f"{coverage.embedded:,} of {coverage.indexed:,} embedded")
     if coverage.skipped:
         parts.append(f"{counted(len(coverage.skipped), 'session')} not readable")
+    if coverage.unindexed is None:
+        parts.append("cannot tell how many the index of words lacks")
+    elif coverage.unindexed:
+        parts.append(f"{coverage.unindexed:,} not in the index of words, or without text")
     printer.line(", ".join(parts))
-    for remark in (*results.remarks, *remarks):
+    for remark in (*results.missing, *results.remarks, *remarks):
         printer.line(remark)

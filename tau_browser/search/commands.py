@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Collection
 
 from tau_browser.search import fusion
 from tau_browser.search.fusion import DEFAULT_WEIGHTS
-from tau_browser.search.results import Method
+from tau_browser.search.results import Method, Reach
 from tau_browser.search.saved import Saved
 
+_REACHES = {Reach.BRANCH: "--branch", Reach.ALL: "--everything"}
 
-def command_line(search: Saved) -> str:
-    """The command, with such options only as differ from what is usual."""
-    options = []
+
+def command_line(
+    search: Saved, paths: Collection[str] | None = None, reach: Reach = Reach.BELOW
+) -> str:
+    """The command, with such options only as differ from what is usual. paths, reach: where it
+    looks."""
+    options = [f"--in {shlex.quote(path)}" for path in paths or ()]
+    options += [_REACHES[reach]] if reach in _REACHES else []
     if search.method is not Method.HYBRID:
         options.append(f"--method {search.method.value}")
     if search.weights != DEFAULT_WEIGHTS:

@@ -115,7 +115,7 @@ class Coverage:
     """What was searched. `skipped`: (path, why) of sessions that could not be · `scanned`: of the
     sessions, those that the index does not hold as they are now, and that were scanned ·
     `unindexed`: on a server, documents that its index of words lacks, or None if that cannot be
-    told; those without text count, too."""
+    told; those without text count, too · `what`: is counted as indexed and embedded."""
 
     sessions: int = 0
     entries: int = 0
@@ -124,6 +124,7 @@ class Coverage:
     skipped: list[tuple[str, str]] = field(default_factory=list)
     scanned: int = 0
     unindexed: int | None = 0
+    what: str = "entries"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -158,7 +159,7 @@ class Results:
     """The answer to what was asked. `total`: all that match by their words · `similar`: what was
     found by its meaning alone · `hits`: the best of both · `reranked`: whether the model of the
     extra had its say · `remarks`: what the person should know, such as a word that was taken for
-    another."""
+    another · `missing`: on a server, which methods had no say, and what no method sees."""
 
     asking: Asking
     found: Found
@@ -168,6 +169,7 @@ class Results:
     coverage: Coverage
     reranked: bool = False
     remarks: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
 
     @property
     def query(self) -> Query:

@@ -175,6 +175,8 @@ class Finding(_Base):
             self._search = SearchScreen(lambda: self._coverage.sessions)
             self._show_to_search()
             self.app.install_screen(self._search, "search")
+        session, place = self._tree.session, self._tree.entry
+        self._search.stand_at("" if session is None or place is None else session.entry_id(place))
         return self.app.push_screen(self._search, self._show_chosen)
 
     def _show_to_search(self) -> None:

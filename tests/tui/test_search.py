@@ -475,13 +475,13 @@ async def test_weights_and_methods_are_changed_in_view_of_the_results(app: Brows
         await search(pilot, "how are sessions stored")
         assert "bm25 1 · static 0.4 · neural 1 · convex" in lines(app)[0]
         before = selected(app)
-        await press(pilot, "enter", "w", *"jjj", *"hhhh")
+        await press(pilot, "enter", "w", *"jjjj", *"hhhh")
         assert "bm25 1 · static 0 · neural 1" in text(app)
         assert "(usually 0.4)" in text(app)
         await press(pilot, "escape")
         assert "static #" not in "".join(lines(app)[2:-2])
         assert selected(app) == before
-        await press(pilot, "w", "j", "l", "escape")
+        await press(pilot, "w", *"jj", "l", "escape")
         assert "rrf" in lines(app)[0]
         await press(pilot, "y", "c")
         assert app.clipboard == (
@@ -496,7 +496,7 @@ async def test_a_method_that_takes_the_query_as_it_is(app: BrowserApp) -> None:
     async with app.run_test(size=WIDE) as pilot:
         await settle(pilot)
         await search(pilot, "gvect")
-        await press(pilot, "enter", "w", "l", "l", "l", "escape")
+        await press(pilot, "enter", "w", "j", *"lll", "escape")
         assert "substring" in lines(app)[0] and "as it is" in lines(app)[1]
         assert "1 hit in 1 session" in text(app)
         await press(pilot, "enter")

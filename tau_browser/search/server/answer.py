@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tau_browser.model.label import speaker_of
+from tau_browser.model.payload import Record
 from tau_browser.model.session import Session
 from tau_browser.model.summary import Summary, stamp_text
-from tau_browser.model.text import counted
+from tau_browser.model.text import counted, safe_line
 from tau_browser.model.tools import tools_of
 from tau_browser.search import fusion
 from tau_browser.search.find import snippet
@@ -23,7 +24,7 @@ from tau_browser.search.server.scope import Scope
 from tau_browser.search.server.wanted import Wanted, is_asked_in_full
 from tau_browser.search.snippets import snippet_of
 
-_UNSEEN = "calls and thoughts are not searched on a server: / finds them in the open session"
+_UNSEEN = "calls and thoughts are found in the open session only"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +40,11 @@ class Answering:
     coverage: Coverage
     open: tuple[str, Session, Sequence[int]] | None
 
-    def results(self, told: Mapping[str, Told], remarks: Sequence[str]) -> Results:
-        """The answer, as far as the methods have told. Raises QueryError if an expression takes too
-        long."""
+    def results(
+        self, told: Mapping[str, Told], remarks: Sequence[str], missing: Sequence[str]
+    ) -> Results:
+        """The answer, as far as the methods have told. remarks, missing: what else is to be said.
+        Raises QueryError if an expression takes too long."""
         asking = self.asking
         each_named = {method: named(it, self.scope) for method, it in told.items()}
         rankings = [
@@ -70,15 +73,13 @@ class Answering:
             total=similar.count(False) + len(unseen),
             similar=similar.count(True),
             coverage=self.coverage,
-            remarks=[*remarks, *self._remarks(told, pieces), _UNSEEN],
+            remarks=[*remarks, *self._remarks(told, pieces)],
+            missing=[*missing, *(it.problem for it in told.values() if it.problem), _UNSEEN],
         )
 
     def _remarks(self, told: Mapping[str, Told], pieces: int) -> Iterator[str]:
-        for method, it in told.items():
-            if it.problem:
-                yield it.problem
-            if it.is_short:
-                yield f"{method}: the server's search came back short, there may be more"
+        if short := [method for method, it in told.items() if it.is_short]:
+            yield f"{', '.join(short)} cut short by the server"
         is_whole = is_asked_in_full(self.asking.query) and self.scope.is_asked_exactly
         if not is_whole and not all(it.complete for it in told.values()):
             yield f"chosen among the first {MOST} of each method"
@@ -124,7 +125,7 @@ class Answering:
             store=self.store,
             standing=standing,
             entry=str(entry.document),
-            speaker=speaker_of(record),
+            speaker=_kind_of(record) if entry.is_foreign else speaker_of(record),
             time=stamp_text(record.get("timestamp")),
             rank=0,
             score=fused.score if fused else 0.0,
@@ -136,3 +137,9 @@ class Answering:
             also_in=[],
             document=record if entry.root is None else None,
         )
+
+
+def _kind_of(document: Record) -> str:
+    """What a document is that τ did not write, in a safe word or two."""
+    kind = document.get("usetype")
+    return safe_line(kind) if isinstance(kind, str) and kind else "document"

@@ -18,6 +18,7 @@ from tau_browser.stores.jmfts.errors import JmftsError
 BY_MEANING = ("vector", "maxsim")
 MOST = 100
 """Documents that a method names at most; servers refuse to name more."""
+_LONGEST = 80  # characters of a reason
 _BEAT = 0.05  # seconds after which it is asked again whether an answer is still wanted
 
 
@@ -92,7 +93,8 @@ class Asker:
             while pending and not cancelled():
                 done, pending = wait(pending, _BEAT, FIRST_COMPLETED)
                 if done:
-                    told = told | {asked[each]: each.result() for each in done}
+                    new = {asked[each]: each.result() for each in done}
+                    told |= {method: it for method, it in new.items() if method not in self._unable}
                     self._keep(request, told)
                     yield {method: told[method] for method in methods if method in told}
         finally:
@@ -129,7 +131,7 @@ class Asker:
         except JmftsError as error:
             if error.status == 501:
                 self._unable[method] = brief(error)
-                return Told(problem=f"{method} is not to be had: {brief(error)}")
+                return Told()
             if error.status >= 500:
                 return Told(problem=f"{method} failed: {brief(error)}")
             raise
@@ -173,4 +175,5 @@ def websearch(query: Query) -> str:
 def brief(error: JmftsError) -> str:
     """The first sentence of what a server says of what it cannot do."""
     said = str(error.detail) if isinstance(error.detail, str) else str(error)
-    return " ".join(said.split()).partition(". ")[0][:120]
+    first = " ".join(said.split()).partition(". ")[0]
+    return first if len(first) <= _LONGEST else f"{first[:_LONGEST]}…"

@@ -236,13 +236,17 @@ class ServerEngine:
             self._holdings.coverage,
             followed.unseen() if followed is not None else None,
         )
-        unable = [
-            f"{method} is not to be had: {self.unable[method]}"
-            for method in missing
-            if method in self.unable
-        ]
         to_come = ", ".join(method for method in missing if method not in self.unable)
-        return answering.results(told, [*unable, *[f"{to_come} to come"] * bool(to_come)])
+        remarks = [f"{to_come} to come"] * bool(to_come)
+        return answering.results(told, remarks, self._unable_among(missing))
+
+    def _unable_among(self, methods: Sequence[str]) -> list[str]:
+        """Which methods the server cannot do, by reason."""
+        by_reason: dict[str, list[str]] = {}
+        for method in methods:
+            if why := self.unable.get(method):
+                by_reason.setdefault(why, []).append(method)
+        return [f"no {', '.join(some)}: {why}" for why, some in by_reason.items()]
 
     def _read(self, path: str) -> Session | None:
         """A conversation that is open, at hand or short; None for others."""

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 W = TypeVar("W")
+_making = threading.Lock()
 _BEAT = 0.1  # seconds of waiting after which the one who waits is asked whether to go on
 
 
@@ -70,8 +71,13 @@ async def _close(items: AsyncGenerator[Any]) -> None:
             await asyncio.sleep(0)
 
 
-@cache
 def _loop() -> asyncio.AbstractEventLoop:
+    with _making:  # whoever comes first, there is one
+        return _made()
+
+
+@cache
+def _made() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="jmfts", daemon=True).start()
     return loop

@@ -20,6 +20,7 @@ Match = list[tuple[int, int, int]]
 
 _FOUND = Style(reverse=True, underline=True)
 _FOUND_HERE = Style(reverse=True, underline=True, bold=True)
+_APPROXIMATE = Style(underline=True, italic=True)
 
 
 class Finder:
@@ -27,6 +28,8 @@ class Finder:
 
     def __init__(self) -> None:
         self.spans: Spans | None = None
+        self.approximate = False
+        """Whether what is found is only near to what is sought."""
         self.current: int | None = None
         self.matches: list[Match] = []
         self._rows: dict[int, list[tuple[int, int, int]]] = {}
@@ -57,8 +60,9 @@ class Finder:
 
     def marked(self, at: int, row: list[Segment]) -> list[Segment]:
         """A row with its occurrences marked."""
+        found = (_APPROXIMATE, _APPROXIMATE) if self.approximate else (_FOUND, _FOUND_HERE)
         spans = [
-            (first, last, _FOUND_HERE if number == self.current else _FOUND)
+            (first, last, found[number == self.current])
             for first, last, number in self._rows.get(at, ())
         ]
         return marked(row, spans) if spans else row

@@ -188,9 +188,10 @@ class EntryPane(ScrollView, can_focus=True):
 
     # What is found in it
 
-    def highlight(self, spans: Spans | None) -> None:
-        """Mark what is sought in what is shown, from now on; None: mark nothing."""
-        self._finder.spans = spans
+    def highlight(self, spans: Spans | None, *, approximate: bool = False) -> None:
+        """Mark what is sought in what is shown, from now on; None: mark nothing. approximate:
+        it is only near to what is sought, and marked otherwise."""
+        self._finder.spans, self._finder.approximate = spans, approximate
         self._finder.current = None
         self._find()
         self._seeks = not self.go_to_match(0)

@@ -30,7 +30,8 @@ class QueryPattern(Pattern):
 
 
 class Found:
-    """The hits of a search by session: the session with the best hit first.
+    """The hits of a search by session: the session with the best hit first. What stands in none
+    is left out.
 
     starts: by the path of a session, the first byte of every hit in it.
     """
@@ -38,7 +39,7 @@ class Found:
     def __init__(self, asking: Asking, hits: Sequence[Hit]) -> None:
         self.pattern = QueryPattern(asking)
         self.starts: dict[str, list[int]] = {}
-        for hit in hits:
+        for hit in (each for each in hits if each.standing.path):
             self.starts.setdefault(hit.standing.path, []).append(hit.standing.start)
 
     def places(self, session: Session, path: str) -> Places:

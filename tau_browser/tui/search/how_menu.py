@@ -1,4 +1,5 @@
-"""How a search looks and what each ranker counts, changed while the results are in view."""
+"""Where and how a search looks and what each ranker counts, changed while the results are in
+view."""
 
 from __future__ import annotations
 
@@ -14,10 +15,12 @@ from textual.widgets import Static
 
 from tau_browser.model.text import safe_line
 from tau_browser.search import fusion
-from tau_browser.search.manner import Manner
+from tau_browser.search.manner import Manner, Preset
 from tau_browser.search.results import Asking
+from tau_browser.tui.search.within import Choices, Within
 
 _T = TypeVar("_T")
+_USUAL = "usual"
 _STEP = 0.1
 _MOST = 5.0
 _FUSIONS = {
@@ -40,7 +43,7 @@ class HowMenu(ModalScreen[None]):
     DEFAULT_CSS = """
     HowMenu { align: right bottom; background: $background 0%; }
     HowMenu > Static {
-        width: 64; max-width: 100%; height: auto; margin: 0 0 2 0;
+        width: 68; max-width: 100%; height: auto; margin: 0 0 2 0;
         background: $panel; border: round $primary; padding: 0 1;
         text-wrap: nowrap; text-overflow: ellipsis;
     }
@@ -51,13 +54,19 @@ class HowMenu(ModalScreen[None]):
         asking: Asking,
         manner: Manner,
         unable: Mapping[str, str],
+        within: Choices,
         changed: Callable[[Asking], None],
     ) -> None:
-        """`unable`: rankers that are not to be had now, and why."""
+        """`unable`: rankers that are not to be had now, and why · `within`: where a search may
+        look."""
         super().__init__()
         self._manner = manner
         self._unable = unable
-        self._rows = ("method", "fusion", *manner.rankers)
+        self._within = within
+        usual = Preset(manner.weights, fusion.Method.CONVEX)
+        self._mixtures = {_USUAL: usual, **manner.presets} if manner.presets else {}
+        mixture = ["mixture"] * bool(self._mixtures)
+        self._rows = ("where", "method", *mixture, "fusion", *manner.rankers)
         self._asking = asking
         self._changed = changed
         self._row = 0
@@ -71,8 +80,13 @@ class HowMenu(ModalScreen[None]):
 
     def action_change(self, step: int) -> None:
         name, asking = self._rows[self._row], self._asking
-        if name == "method":
+        if name == "where":
+            asking = self._within[_beyond([*self._within], self._where(), step)].put(asking)
+        elif name == "method":
             asking = replace(asking, method=_beyond([*self._manner.methods], asking.method, step))
+        elif name == "mixture":
+            mixture = self._mixtures[_beyond([*self._mixtures], self._mixture(), step)]
+            asking = replace(asking, weights=mixture.weights, fused_by=mixture.fused_by)
         elif name == "fusion":
             asking = replace(asking, fused_by=_beyond([*_FUSIONS], asking.fused_by, step))
         else:
@@ -83,8 +97,7 @@ class HowMenu(ModalScreen[None]):
 
     def action_reset(self) -> None:
         """All as it is by default."""
-        usual = Asking(self._asking.query, weights=self._manner.weights)
-        self._show(usual)
+        self._show(Asking(self._asking.query, weights=self._manner.weights))
 
     def _show(self, asking: Asking) -> None:
         if asking != self._asking:
@@ -92,10 +105,27 @@ class HowMenu(ModalScreen[None]):
             self._changed(asking)
             self.query_one(Static).update(self._text())
 
-    def _text(self) -> Text:
+    def _where(self) -> str:
+        now = Within.of(self._asking)
+        return next(name for name, within in self._within.items() if within == now)
+
+    def _mixture(self) -> str:
+        """The name of the mixture; "own" where a person has made one."""
+        now = Preset(self._asking.weights, self._asking.fused_by)
+        return next((name for name, mixture in self._mixtures.items() if mixture == now), "own")
+
+    def _values(self) -> dict[str, tuple[str, str]]:
+        """By row, what is set, and what that means."""
         asking = self._asking
+        method = self._manner.methods[asking.method]
+        if why := self._unable.get(asking.method.value):
+            method = f"not to be had: {safe_line(why)}"
+        where = self._where()
+        others = [name for name in self._within if name != where]
         values = {
-            "method": (asking.method.value, self._manner.methods[asking.method]),
+            "where": (where, f"or {', '.join(others)}" if others else ""),
+            "method": (asking.method.value, method),
+            "mixture": (self._mixture(), f"or {', '.join(self._mixtures)}"),
             "fusion": (asking.fused_by.value, _FUSIONS[asking.fused_by]),
         }
         for ranker, meaning in self._manner.rankers.items():
@@ -104,17 +134,23 @@ class HowMenu(ModalScreen[None]):
             if why := self._unable.get(ranker):
                 meaning, changed = f"not to be had: {why}", ""
             values[ranker] = f"{asking.weights[ranker]:g}", safe_line(meaning) + changed
-        text = Text("How to search, and what each ranker counts\n", "bold")
+        return values
+
+    def _text(self) -> Text:
+        values = self._values()
+        text = Text("Where and how to search, and what each ranker counts\n", "bold")
         for row, name in enumerate(self._rows):
             value, meaning = values[name]
             sign = ">" if row == self._row else " "
             style = "reverse" if row == self._row else ""
             style = "dim strike" if name in self._unable else style
-            text.append(f"{sign} {name:<8}{value:<10}", style)
+            text.append(f"{sign} {name:<9}{value:<13}", style)
             text.append(f" {meaning}\n", "dim")
         text.append("j k row · h l change · 0 as usual · Esc back", "dim")
         return text
 
 
 def _beyond(values: list[_T], value: _T, step: int) -> _T:
-    return values[(values.index(value) + step) % len(values)]
+    """The next of some values, or the one before; the first where there is another now."""
+    at = values.index(value) + step if value in values else 0
+    return values[at % len(values)]

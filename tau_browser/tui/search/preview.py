@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from typing import NamedTuple
 
+import msgspec
 from textual import work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 from textual.worker import Worker, WorkerState
 
+from tau_browser.model.decoder import Decoder
 from tau_browser.model.label import label_of
-from tau_browser.model.session import Session
+from tau_browser.model.payload import Record
+from tau_browser.model.session import Session, session_of
 from tau_browser.model.text import safe_line
 from tau_browser.model.tree import NOWHERE
 from tau_browser.search.find import Span
@@ -48,6 +53,8 @@ class Preview(Vertical):
         self._entry = entry
         self._title = Bar("Entry", id="preview-title")
         self._hit: Hit | None = None
+        self._spans: Callable[[str], list[Span]] | None = None
+        self._is_approximate = False
         self._generation = 0
 
     def compose(self) -> ComposeResult:
@@ -58,15 +65,31 @@ class Preview(Vertical):
         """Show a hit, or nothing. What was shown stays until the hit is read."""
         self._generation += 1
         self._hit = hit
+        if self._is_approximate:
+            self.highlight(self._spans)
         if hit is None:
             self._entry.clear()
             self._title.show("Entry")
+        elif hit.document is not None:
+            self._entry.show(_alone(hit.document), 0)
+            self._title.show(safe_line(f"Document {hit.entry} · in no session"))
         elif self.display:
             self._read(hit.standing.path, self._generation)
 
     def highlight(self, spans: Callable[[str], list[Span]] | None) -> None:
         """Mark these ranges of what is shown from now on."""
+        self._spans, self._is_approximate = spans, False
         self._entry.highlight(spans)
+
+    def approximate(self, hit: Hit) -> None:
+        """Mark in a hit, as long as it is shown, what probably matched there."""
+        words = re.compile(
+            "|".join(rf"(?<!\w){re.escape(it.word)}(?!\w)" for it in hit.likely), re.IGNORECASE
+        )
+        self._is_approximate = True
+        self._entry.highlight(
+            lambda text: [match.span() for match in words.finditer(text)], approximate=True
+        )
 
     def on_descendant_focus(self) -> None:
         self._title.set_class(self._entry.has_focus, "-focused")
@@ -164,6 +187,26 @@ class Sessions:
         self._kept[path] = opened, session
         if len(self._kept) > _KEPT_SESSIONS:
             self._kept.popitem(last=False)[1][0].close()
+
+
+class _Bytes(NamedTuple):
+    """A log in memory."""
+
+    data: bytes
+
+    def read(self, start: int, stop: int) -> bytes:
+        return self.data[start:stop]
+
+
+def _alone(record: Record) -> Session:
+    """A record of no session as the only entry of one."""
+    header = {"type": "session", "version": 1, "id": "", "timestamp": None, "parent": None}
+    log = b"".join(
+        msgspec.json.encode(each) + b"\n" for each in (header, record | {"parentId": None})
+    )
+    decoder = Decoder()
+    decoder.feed(log)
+    return session_of(decoder.log(), _Bytes(log))
 
 
 def _where(session: Session, place: int) -> str:

@@ -18,6 +18,7 @@ from tau_browser.tui.rows_view import Piece, RowsView
 Title = Callable[[str], str]
 """From the path of a session to its title, "" if it is not known."""
 
+_IN_NONE = "in no session"
 _GONE = "what stood here is no longer in the file"
 _MOST_OF_RANKS = 0.3  # of the width
 _TURN = 24  # code points of what began the turn of a hit
@@ -101,7 +102,7 @@ class ResultsView(RowsView):
 
     def _draw_head(self, hits: list[Hit]) -> tuple[list[Piece], list[Piece]]:
         standing = hits[0].standing
-        title = self._title(standing.path) or os.path.basename(standing.path)
+        title = self._title(standing.path) or os.path.basename(standing.path) or _IN_NONE
         right = [(f" {safe_line(standing.cwd)}", "dim"), (f" {len(hits):,} shown", "dim")]
         return [(safe_line(title), "strong")], right
 

@@ -15,34 +15,31 @@ from textual.containers import Container, Vertical
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
-from tau_browser import config
 from tau_browser.model.session import Session
 from tau_browser.model.text import safe_line
 from tau_browser.search.answers import is_as_typed, query_as_typed
-from tau_browser.search.commands import command_line
 from tau_browser.search.engines import engine_for
 from tau_browser.search.known import Values
+from tau_browser.search.manner import Manner
 from tau_browser.search.query import Query
 from tau_browser.search.results import Asking, Hit, Results
-from tau_browser.search.saved import Saved, SavedError, SavedSearches, saved_of
 from tau_browser.stores.store import Listed
 from tau_browser.tui import keys
 from tau_browser.tui.bar import Bar
-from tau_browser.tui.copy_menu import CopyMenu, deliver
 from tau_browser.tui.entry import EntryPane
-from tau_browser.tui.loading import Pace
 from tau_browser.tui.prompt import Prompt
 from tau_browser.tui.rows_view import RowsView
 from tau_browser.tui.search import searching, wording
 from tau_browser.tui.search.found import Found, QueryPattern
 from tau_browser.tui.search.how_menu import HowMenu
+from tau_browser.tui.search.indexing import Indexing
+from tau_browser.tui.search.keeping import Keeping
 from tau_browser.tui.search.preview import Preview
 from tau_browser.tui.search.query_line import QueryLine
 from tau_browser.tui.search.results_view import ResultsView
-from tau_browser.tui.search.searches_screen import SearchesScreen
+from tau_browser.tui.search.within import ALL_SESSIONS, Choices, Within, choices
 
 if TYPE_CHECKING:
-    from tau_browser.search.engines import AnyEngine
     from tau_browser.tui.app import BrowserApp
 
 _TYPED_AFTER = 0.06  # seconds without another key, after which a query is put
@@ -50,9 +47,9 @@ _PAGE = 50
 _MORE = 4
 """Hits that are asked for, and times as many as often as the end of them is reached."""
 _WIDE = 110  # columns from which the preview stands beside the results
+_EXPLAINED_AFTER = 0.3  # seconds for which a hit is selected
 _MEDIUM = (60, 16)  # columns and lines from which it stands below
 _HINTS = "Enter open · Tab pane · / query · w weights · ^R saved · ^S save · y copy · Esc back"
-_SAVE_AS = "save the search as"
 _NO_QUERY = "type to search all sessions"
 
 
@@ -64,7 +61,7 @@ class Chosen:
     hit: Hit
 
 
-class SearchScreen(Screen[Chosen | None]):
+class SearchScreen(Indexing, Keeping, Screen[Chosen | None]):
     """One search. It stays as it was left until it is opened again."""
 
     app: BrowserApp
@@ -86,14 +83,11 @@ class SearchScreen(Screen[Chosen | None]):
         self._is_last = False  # no better answer follows
         self._how = Asking(Query(""), limit=_PAGE)
         self._followed: tuple[str, Session] | None = None
+        self._where = ALL_SESSIONS
+        self._entry = ""  # that is selected in the browser
         self._values: Values = {}  # of filters, as indexed
         self._generation = 0
         self._unanswered = False
-        self._index_said = ""
-        self._indexing = self._paused = False
-        self._behind = True  # the index may lack something
-        self._due = False  # indexing is to go on once it is over
-        self._retry = Pace()
 
     def compose(self) -> ComposeResult:
         store, glyphs = self.app.target.store, self.app.glyphs
@@ -180,7 +174,7 @@ class SearchScreen(Screen[Chosen | None]):
         self._put(query, _PAGE, delay=_TYPED_AFTER)
 
     def _put(self, query: Query, limit: int, *, goes_on: bool = False, delay: float = 0) -> None:
-        asking = replace(self._how, query=query, limit=limit)
+        asking = self._asked_here(replace(self._how, query=query, limit=limit))
         scans = self._indexing or self._paused or self._behind
         self._question = searching.Question(self._generation, asking, goes_on, scans)
         self._search(self._question, delay)
@@ -215,6 +209,7 @@ class SearchScreen(Screen[Chosen | None]):
         is_all = event.is_last and not event.question.scans
         self._results.notice = "nothing found" if is_all else "nothing with these words yet"
         self._results.show(event.results, anew=anew)
+        self._show_manner()
         self._show_title()
         self._show_status()
 
@@ -243,40 +238,7 @@ class SearchScreen(Screen[Chosen | None]):
             self._generation += 1
             self._put(question.asking.query, question.asking.limit * _MORE, goes_on=True)
 
-    # The index
-
-    def _index(self) -> None:
-        self._due = self._indexing  # what is written meanwhile may be missed
-        if not self._indexing:
-            self._indexing = True
-            self._bring_up_to_date(engine_for(self.app.target.store, self.app.cache_folder))
-
-    @work(thread=True, group="index", exit_on_error=False)
-    def _bring_up_to_date(self, engine: AnyEngine) -> None:
-        searching.bring_up_to_date(engine, self.post_message, lambda: self._paused)
-
-    def on_index_news(self, event: searching.IndexNews) -> None:
-        self._indexing = not event.over
-        self._index_said = event.said
-        self._behind = event.behind or (self._behind and not event.over)
-        if event.over:
-            self._learn()
-        if event.over and self._due and not self._paused:
-            self._index()
-        if self._paused and event.over:
-            self._index_said = "indexing is paused: Ctrl+T goes on"
-        self._show_status()
-        if event.changed or (self._unanswered and self._retry()):
-            self._search_again()
-
-    def action_pause_indexing(self) -> None:
-        """Stop indexing where it is, or go on from there."""
-        self._paused = not self._paused
-        if self._paused:
-            self._index_said = "indexing is paused: Ctrl+T goes on"
-            self._show_status()
-        else:
-            self._index()
+    # The open session
 
     def follow(self, path: str, session: Session) -> None:
         """Let what the open session holds be found at once, indexed or not."""
@@ -293,11 +255,6 @@ class SearchScreen(Screen[Chosen | None]):
     def on_followed(self, event: searching.Followed) -> None:
         self._search_again()
 
-    def sessions_changed(self) -> None:
-        """Something in the store was written: it is to be found too."""
-        if self.is_current and not self._paused:
-            self._index()
-
     @work(thread=True, exclusive=True, group="learn", exit_on_error=False)
     def _learn(self) -> None:
         self._searcher.learn(self.post_message)
@@ -313,14 +270,29 @@ class SearchScreen(Screen[Chosen | None]):
         hit = self._results.selected
         self.query_one("#why", Bar).show(wording.reason_of(hit) if hit else "")
         self._preview.show(hit)
+        if hit is not None and self._answer is not None:
+            self._explain(hit, self._answer.query)
+
+    @work(exclusive=True, group="explain", exit_on_error=False)
+    async def _explain(self, hit: Hit, query: Query) -> None:
+        """Say what else is known of why a hit was found."""
+        await asyncio.sleep(_EXPLAINED_AFTER)
+        explained = await asyncio.to_thread(self._searcher.explained, hit, query)
+        if explained.likely and self._results.selected == hit:
+            self.query_one("#why", Bar).show(wording.reason_of(explained))
+            self._preview.approximate(explained)
 
     # What the keys do
 
     def on_rows_view_chosen(self, event: RowsView.Chosen) -> None:
         hit = self._results.selected
-        if hit is not None and self._answer is not None:
-            self._line.remember()
-            self.dismiss(Chosen(Found(self._answer.asking, self._answer.hits), hit))
+        if hit is None or self._answer is None:
+            return
+        self._line.remember()
+        if hit.document is not None:
+            self._say(wording.outside(hit))
+            return
+        self.dismiss(Chosen(Found(self._answer.asking, self._answer.hits), hit))
 
     def action_back(self) -> None:
         self.dismiss(None)
@@ -336,73 +308,52 @@ class SearchScreen(Screen[Chosen | None]):
         self.focus_previous()
 
     def action_how(self) -> None:
-        """Change how the search looks and what each ranker counts, the results in view."""
-        self.app.push_screen(
-            HowMenu(self._how, self._engine.manner, self._engine.unable, self._look)
-        )
+        """Change where and how the search looks and what each ranker counts, the results in
+        view."""
+        engine, how = self._engine, self._asked_here(self._how)
+        menu = HowMenu(how, engine.manner, engine.unable, self._within(), self._look)
+        self.app.push_screen(menu)
 
     def _look(self, how: Asking) -> None:
         """Search from now on like this."""
-        self._how = how
+        now = Within.of(how)
+        names = (name for name, within in self._within().items() if within == now)
+        self._how, self._where = how, next(names, ALL_SESSIONS)
         self._show_manner()
         query = self._line.typed_query()
         if query is not None and not query.is_blank:
             self._generation += 1
             self._put(query, _PAGE, goes_on=not self._unanswered)
 
-    def action_searches(self) -> None:
-        """Search for what was sought before."""
-        self.app.push_screen(SearchesScreen(self.app.glyphs), self._recall)
+    def stand_at(self, entry: str) -> None:
+        """Let the branch of an entry of the open session be searched; "" if none is selected."""
+        self._entry = entry
 
-    def _recall(self, search: Saved | None) -> None:
-        if search is not None:
-            weights = {**self._engine.manner.weights, **search.weights}
-            how = replace(self._how, method=search.method, weights=weights)
-            self._look(replace(how, fused_by=search.fused_by))
-            self._line.put(search.query)
+    def _within(self) -> Choices:
+        """Where a search may look now."""
+        path = self._followed[0] if self._followed else ""
+        return choices(self.app.target.store.name, self._sessions(), path, self._entry)
 
-    def action_save(self) -> None:
-        """Save the search under a name."""
-        if self._line.text.strip():
-            self._prompt.ask(_SAVE_AS)
-        else:
-            self._say("type a query first")
+    def _asked_here(self, asking: Asking) -> Asking:
+        """A question, asked where the person wants to look; of all where that is gone."""
+        within = self._within()
+        return within.get(self._where, within[ALL_SESSIONS]).put(asking)
 
-    def on_prompt_accepted(self, event: Prompt.Accepted) -> None:
-        self._left_prompt()
-        searches, search = SavedSearches(config.state_folder()), self._search_typed()
-        try:
-            replaced = searches.save(event.value, search)
-        except SavedError as error:
-            self._say(safe_line(str(error)))
-            return
-        instead = ", in place of another of this name" if replaced else ""
-        self._say(f"saved as {safe_line(event.value.strip())}{instead}: Ctrl+R lists all")
+    # What the keeping of searches asks
 
-    def on_prompt_left(self) -> None:
-        self._left_prompt()
+    @property
+    def _manner(self) -> Manner:
+        return self._engine.manner
 
-    def _left_prompt(self) -> None:
-        self._prompt.hide()
+    @property
+    def _selected(self) -> Hit | None:
+        return self._results.selected
+
+    def _focus_found(self) -> None:
         if self._answer is None:
             self._line.focus_input()
         else:
             self.set_focus(self._results)
-
-    def _search_typed(self) -> Saved:
-        return saved_of(replace(self._how, query=Query(self._line.text)))
-
-    def action_copy(self) -> None:
-        """Copy the search as a command, or what of it is selected."""
-        query, hit = self._line.text, self._results.selected
-        choices = {"c": ("command", command_line(self._search_typed())), "t": ("query", query)}
-        if hit is not None:
-            choices |= {"i": ("id", hit.entry), "p": ("path", hit.standing.path)}
-        self.app.push_screen(CopyMenu(choices), self._copy)
-
-    def _copy(self, chosen: tuple[str, bool] | None) -> None:
-        if chosen is not None:
-            self._say(deliver(self.app, *chosen))
 
     # What is said
 
@@ -419,13 +370,14 @@ class SearchScreen(Screen[Chosen | None]):
     def _show_manner(self) -> None:
         how = self._how
         read = partial(query_as_typed, method=how.method) if is_as_typed(how.method) else None
-        self._line.show_manner(wording.manner_of(how), read)
+        self._line.show_manner(wording.manner_of(how, self._engine.unable), read)
 
     def _show_title(self) -> None:
         title = "Results"
         if self._answer is not None:
             of = "" if self._question else f" of {safe_line(self._answer.query.text)}"
-            title += f"{of} · {wording.found_in(self._answer)}"
+            where = "" if self._where == ALL_SESSIONS else f" · in {self._where}"
+            title += f"{of}{where} · {wording.found_in(self._answer)}"
         self.query_one("#results-title", Bar).show(title)
 
     def _show_status(self) -> None:
@@ -434,6 +386,7 @@ class SearchScreen(Screen[Chosen | None]):
             parts += self._answer.remarks
             parts.append(wording.reranked_in(self._answer, is_last=self._is_last))
             parts.append(wording.covered(self._answer.coverage))
+            parts += self._answer.missing
         self._say(safe_line(" · ".join(part for part in parts if part)))
 
     def _say(self, text: str) -> None:

@@ -21,7 +21,9 @@ from tau_browser.search.find import QueryError
 from tau_browser.search.index.folder import IndexBusy, NoIndex
 from tau_browser.search.index.update import Progress
 from tau_browser.search.known import Values
-from tau_browser.search.results import Asking, Method, Results
+from tau_browser.search.query import Query
+from tau_browser.search.results import Asking, Hit, Method, Results
+from tau_browser.stores.store import StoreError
 from tau_browser.tui.loading import Cancelled, Pace, Post
 
 if TYPE_CHECKING:
@@ -128,8 +130,15 @@ class Searcher:
 
     def learn(self, post: Post) -> None:
         """Post what filters may ask for."""
-        with contextlib.suppress(NoIndex):
+        with contextlib.suppress(NoIndex, StoreError):
             post(Known(self._engine.values()))
+
+    def explained(self, hit: Hit, query: Query) -> Hit:
+        """A hit with all that is known of why it was found; as it is where that cannot be told."""
+        try:
+            return self._engine.explained(hit, query)
+        except StoreError:
+            return hit
 
     def close(self) -> None:
         """Let go of the index."""

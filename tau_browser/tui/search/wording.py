@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from rich.cells import cell_len
 
 from tau_browser.model.text import counted, safe_line
@@ -48,7 +50,8 @@ def fault_of(error: BadQuery, text: str, width: int) -> str:
 def found_in(results: Results) -> str:
     """How much was found, and how much of it is shown."""
     shown = len(results.hits)
-    sessions = counted(len({hit.standing.path for hit in results.hits}), "session")
+    paths = {hit.standing.path for hit in results.hits if hit.standing.path}
+    sessions = counted(len(paths), "session")
     parts = [counted(results.total, "hit")]
     if results.similar:
         parts.append(f"{results.similar:,} similar")
@@ -64,8 +67,12 @@ def covered(coverage: Coverage) -> str:
     parts = [
         counted(coverage.sessions, "session"),
         counted(coverage.entries, "entry"),
-        f"{coverage.embedded:,} of {coverage.indexed:,} embedded",
+        f"{coverage.embedded:,} of {coverage.indexed:,} {_noun(coverage)}embedded",
     ]
+    if coverage.unindexed is None:
+        parts.append("cannot tell what the index of words lacks")
+    elif coverage.unindexed:
+        parts.append(f"{coverage.unindexed:,} not indexed, or without text")
     if coverage.scanned:
         parts.append(f"{counted(coverage.scanned, 'session')} scanned")
     if coverage.skipped:
@@ -73,11 +80,18 @@ def covered(coverage: Coverage) -> str:
     return " · ".join(parts)
 
 
-def manner_of(asking: Asking) -> str:
-    """How a search looks, and what each ranker counts."""
+def _noun(coverage: Coverage) -> str:
+    return "" if coverage.what == "entries" else f"{coverage.what} "
+
+
+def manner_of(asking: Asking, unable: Collection[str] = ()) -> str:
+    """How a search looks, and what each ranker counts. unable: those that are not to be had."""
     if asking.method is not Method.HYBRID:
         return asking.method.value
-    weights = " · ".join(f"{ranker} {weight:g}" for ranker, weight in asking.weights.items())
+    weights = " · ".join(
+        f"no {ranker}" if ranker in unable else f"{ranker} {weight:g}"
+        for ranker, weight in asking.weights.items()
+    )
     return f"{weights} · {asking.fused_by.value}"
 
 
@@ -90,7 +104,21 @@ def reason_of(hit: Hit) -> str:
     ]
     why = f"{hit.score:.2f} = {' + '.join(parts)}" if parts else "found by a scan, not ranked"
     words = ", ".join(hit.terms)
+    if hit.likely:
+        words = f"≈ {likely_in(hit)}, by late interaction"
     return safe_line(f"{why} · {words}" if words else why)
+
+
+def likely_in(hit: Hit) -> str:
+    """The words of a hit that are near to those of the query, and how near."""
+    return ", ".join(f"{it.word} (for {it.sought} {it.nearness:.2f})" for it in hit.likely)
+
+
+def outside(hit: Hit) -> str:
+    """What a hit is that stands in no session, and so in no tree."""
+    document = hit.document or {}
+    title, kind = (document.get(name) or "none" for name in ("title", "usetype"))
+    return safe_line(f"document {hit.entry} belongs to no session · title: {title} · kind: {kind}")
 
 
 def reranked_in(results: Results, *, is_last: bool) -> str:
