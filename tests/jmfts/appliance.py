@@ -4,7 +4,8 @@ the tests ends the appliance too.
 
     PYTHON -m tests.jmfts.appliance PYTHON_OF_JMFTS [--embeddings]
 
-prints {"url", "token", "psql": [command]} on one line once the server answers.
+prints {"url", "token", "psql": [command]} on one line once the server answers. A guard of its own
+cleans up behind it where it is killed: PostgreSQL is a daemon, which outlives whoever started it.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 _TOKEN = "test-token-of-the-owner"
+_SERVER_PID = "server.pid"
 _READY_AFTER = 180  # seconds until a server that does not answer is given up
 # The data are thrown away: nothing needs to survive a crash.
 _POSTGRES = (
@@ -107,7 +109,7 @@ def _main(python: Path, *, embeddings: bool) -> None:
     home = Path(tempfile.mkdtemp(prefix="jmfts-"))
     home.chmod(0o755)  # PostgreSQL runs as another user where the tests run as root
     try:
-        with _postgres(home, python) as (port, psql):
+        with _guarded(home), _postgres(home, python) as (port, psql):
             environment = _server_environment(port)
             if embeddings:
                 model = home / "model"
@@ -125,6 +127,38 @@ def _main(python: Path, *, embeddings: bool) -> None:
                 sys.stdin.read()
     finally:
         shutil.rmtree(home, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _guarded(home: Path) -> Iterator[None]:
+    """A process that waits for the end of a pipe which only we hold open."""
+    command = [sys.executable, __file__, "--guard", str(home)]
+    guard = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+    assert guard.stdin is not None
+    try:
+        yield
+    finally:
+        guard.stdin.close()
+        guard.wait()
+
+
+def _guard(home: Path) -> None:
+    """Once whoever started this is gone, end what it left behind."""
+    sys.stdin.read()
+    daemons = home.glob("postgres/.pg0/instances/*/data/postmaster.pid")
+    for file in [home / _SERVER_PID, *daemons]:
+        with contextlib.suppress(OSError, ValueError):
+            _end(int(file.read_text().splitlines()[0]))
+    # a PostgreSQL that has only just begun ends by itself once its folder is gone
+    shutil.rmtree(home, ignore_errors=True)
+
+
+def _end(pid: int) -> None:
+    """End a process at once, and wait a while for that. Raises OSError once it is gone."""
+    os.kill(pid, signal.SIGQUIT)
+    for _ in range(100):
+        time.sleep(0.05)
+        os.kill(pid, 0)
 
 
 @contextlib.contextmanager
@@ -188,6 +222,7 @@ def _server(home: Path, python: Path, environment: dict[str, str]) -> Iterator[s
             stderr=output,
         )
     url = f"http://127.0.0.1:{port}"
+    (home / _SERVER_PID).write_text(str(process.pid))
     try:
         deadline = time.monotonic() + _READY_AFTER
         while not _answers(url):
@@ -201,6 +236,7 @@ def _server(home: Path, python: Path, environment: dict[str, str]) -> Iterator[s
             process.wait(20)
         except subprocess.TimeoutExpired:
             process.kill()
+        (home / _SERVER_PID).unlink()
 
 
 def _answers(url: str) -> bool:
@@ -243,5 +279,7 @@ def _free_port() -> int:
         return port
 
 
-if __name__ == "__main__":
+if __name__ == "__main__" and sys.argv[1] == "--guard":
+    _guard(Path(sys.argv[2]))
+elif __name__ == "__main__":
     _main(Path(sys.argv[1]), embeddings="--embeddings" in sys.argv[2:])
