@@ -33,8 +33,11 @@ def watched(stops: str = "stopping: what was written is removed again") -> Itera
 
     def tell(progress: Progress) -> None:
         if stopping and not progress.final:
+            _show("")
             raise Stopped
-        _show(meter.words(progress) + " · too late to stop" * progress.final)
+        is_over = progress.done == progress.total
+        said = meter.words(progress) + " · too late to stop" * progress.final
+        _show("" if is_over else said)
 
     usual = signal.signal(signal.SIGINT, stop)
     try:

@@ -35,7 +35,8 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
         return 2 if obstacle else 0
     with watched() as tell:
         done = take_back(change, kept, hands, tell)
-    _tell(Undoable(change, ""), done.id, args, printer)
+    again = not hands[change.store].obstacle(done, kept)
+    _tell(Undoable(change, ""), done.id, args, printer, again=again)
     return 0
 
 
@@ -71,7 +72,15 @@ def _list(found: list[Undoable], args: argparse.Namespace, printer: Printer) -> 
     return 0 if found else 1
 
 
-def _tell(known: Undoable, done: str | None, args: argparse.Namespace, printer: Printer) -> None:
+def _tell(
+    known: Undoable,
+    done: str | None,
+    args: argparse.Namespace,
+    printer: Printer,
+    *,
+    again: bool = False,
+) -> None:
+    """done: the change that took it back, if one did · again: whether that can be taken back."""
     if args.json:
         print_json({"undone": _as_json(known), "change": done})
         return
@@ -81,7 +90,8 @@ def _tell(known: Undoable, done: str | None, args: argparse.Namespace, printer: 
     if known.obstacle:
         printer.line(f"cannot be taken back: {known.obstacle}")
     elif done:
-        printer.line(f"taken back; `tau-browse undo {done}` makes the change again")
+        how = f"; `tau-browse undo {done}` makes the change again" if again else ""
+        printer.line(f"taken back{how}")
     else:
         printer.line("can be taken back")
 

@@ -182,15 +182,22 @@ def test_stopped_undo_of_a_pruning_leaves_it_pruned_and_can_be_asked_again(
 # Killed: each time once the server has done what it was asked, and before it could say so
 
 
-def killed_at(proxy: Proxy, nth: int, home: Path, appliance: Appliance, *words: str) -> None:
-    """Run the command until the server has answered its nth request that changes something."""
+def killed_at(
+    proxy: Proxy,
+    nth: int,
+    home: Path,
+    appliance: Appliance,
+    *words: str,
+    how: signal.Signals = signal.SIGKILL,
+) -> tuple[int, str]:
+    """Run the command and, once the server has answered its nth request that changes something,
+    kill it: how it then ends, and what it said of it."""
     first = len(proxy.asked)
 
     def kill(number: int, client: socket.socket, answer: bytes) -> bool:
         changing = [each for each in proxy.asked[first:] if each.startswith(CHANGING)]
-        if len(changing) == nth:
-            os.kill(process.pid, signal.SIGKILL)
-            return False
+        if len(changing) == nth and proxy.asked[number].startswith(CHANGING):
+            os.kill(process.pid, how)
         return whole(number, client, answer)
 
     proxy.spoil = kill
@@ -202,9 +209,9 @@ def killed_at(proxy: Proxy, nth: int, home: Path, appliance: Appliance, *words: 
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == -signal.SIGKILL, (out, err)
+    _, err = process.communicate(timeout=60)
     proxy.spoil = whole
+    return process.returncode, err.decode()
 
 
 def long_ago(appliance: Appliance) -> None:
@@ -241,12 +248,25 @@ def test_killed_change_is_taken_back(
     long_ago(appliance)
     before = state(appliance)
     named = [word.format(root=root, second=second) for word in words]
-    killed_at(server, nth, home, appliance, *named)
+    code, said = killed_at(server, nth, home, appliance, *named)
+    assert code == -signal.SIGKILL, said
     assert state(appliance) != before
     undone = run("undo", "--store", "jmfts")
     assert undone.code == 0, undone.err
     assert state(appliance) == before
     assert run("undo", "--store", "jmfts").code == 2  # there is nothing more to take back
+
+
+def test_ctrl_c_stops_as_esc_does(
+    home: Path, server: Proxy, appliance: Appliance, making: Making
+) -> None:
+    root, *_ = making.chain(*"abc")
+    long_ago(appliance)
+    before = state(appliance)
+    words = ("fork", str(root))
+    code, said = killed_at(server, 3, home, appliance, *words, how=signal.SIGINT)
+    assert (code, said) == (130, "tau-browse: stopped: nothing of it is left\n")
+    assert state(appliance) == before
 
 
 @pytest.mark.parametrize("nth", [1, 2, 3])
@@ -271,7 +291,8 @@ def test_killed_pruning_in_place_is_taken_back(
     long_ago(appliance)
     before = said(session_at(store, root))
     words = ("prune", str(root), str(second), str(other), "--in-place", "--confirm", "3")
-    killed_at(server, nth, home, appliance, *words)
+    code, said_then = killed_at(server, nth, home, appliance, *words)
+    assert code == -signal.SIGKILL, said_then
     undone = run("undo", "--store", "jmfts")
     assert undone.code == 0, undone.err
     back = session_at(store, root)
@@ -296,7 +317,8 @@ def test_killed_undo_of_a_pruning_leaves_it_pruned_and_doctor_names_what_is_left
     words = ("prune", str(root), str(second), "--in-place", "--confirm", "2", "--json")
     change = run(*words, "--store", "jmfts").json["change"]
     pruned = said(session_at(store, root))
-    killed_at(server, 2, home, appliance, "undo")
+    code, said_then = killed_at(server, 2, home, appliance, "undo")
+    assert code == -signal.SIGKILL, said_then
     assert said(session_at(store, root)) == pruned
     (left,) = store.unfinished()
     (problem,) = run("doctor", "--store", "jmfts", "--json").json["problems"]

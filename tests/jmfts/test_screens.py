@@ -90,7 +90,7 @@ async def test_esc_stops_a_fork_and_nothing_of_it_is_left(
         hold = Hold(proxy, "POST /documents", 3)
         await pilot.press("enter")
         await hold.reached(pilot)
-        assert "writing" in text(app) and "Esc stops it, and nothing of it is left" in text(app)
+        assert "writing" in text(app) and "Esc takes it back" in text(app)
         await pilot.press("escape")
         await pilot.pause()
         assert "stopping: what was written is removed again" in text(app)

@@ -229,7 +229,7 @@ class PlanScreen(Screen[Done | None]):
         if event.final:
             self._keys.show(f"{event.said} · too late to stop: it goes on to its end")
         elif not self._writing.stopping:
-            self._keys.show(f"{event.said} · Esc stops it, and nothing of it is left")
+            self._keys.show(f"{event.said} · Esc takes it back")
 
     def on_applied(self, event: Applied) -> None:
         self._writing = None

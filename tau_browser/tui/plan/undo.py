@@ -101,7 +101,7 @@ class UndoScreen(Screen[Change | None]):
             self.post_message(TakenBack(None, str(error)))
 
     def on_going(self, event: Going) -> None:
-        esc = "too late to stop" if event.final else "Esc stops it, and nothing of it is left"
+        esc = "too late to stop" if event.final else "Esc leaves all as it was"
         if self._writing is not None and (event.final or not self._writing.stopping):
             self._why.show(f"{event.said} · {esc}")
 
