@@ -227,7 +227,7 @@ def _usage(usage: _Usage) -> Usage:
 def _link(line: _Line) -> Link | str | None:
     message = line.message
     if message is None:
-        return None
+        return Link(is_progress=True) if line.type == "progress" else None
     if line.type == "assistant":
         prompts = _prompts(message.content)
         if prompts:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tau_browser.model.columns import NO_KEY, ROLES, Columns, Flag, Int64s
+from tau_browser.model.columns import NO_KEY, PREVIOUS_KEY, ROLES, Columns, Flag, Int64s
 from tau_browser.model.format import Links
 
 _RESULT = ROLES.index("toolResult")
@@ -22,13 +22,15 @@ class Link(NamedTuple):
 
     answer: id of the model's answer that it is a part of · prompts: hashes of what it asks
     sub-agents to do, if it calls any · agent: id of the sub-agent whose result it is · root: for
-    the first entry of a sidechain, the id of its sub-agent and the hash of what it says.
+    the first entry of a sidechain, the id of its sub-agent and the hash of what it says ·
+    is_progress: whether it only tells that a tool is at work.
     """
 
     answer: str | None = None
     prompts: tuple[int, ...] | None = None
     agent: str | None = None
     root: tuple[str | None, int] | None = None
+    is_progress: bool = False
 
 
 def linked(columns: Columns, links: Links) -> Columns:
@@ -40,6 +42,7 @@ def linked(columns: Columns, links: Links) -> Columns:
         usage[lines[:-1]] = -1  # each line has the usage so far: the last one counts
     _put_results_in_a_row(columns, parent, answers)
     telling = [(place, link) for place, link in links if isinstance(link, Link)]
+    _put_progress_aside(columns, parent, [place for place, link in telling if link.is_progress])
     calls = _Calls(columns, telling)
     for place, link in telling:
         if link.root is not None and parent[place] == NO_KEY:
@@ -76,6 +79,19 @@ def _put_results_in_a_row(columns: Columns, parent: Int64s, answers: list[list[i
         before = [each for each in together[int(columns.parent[place])] if each < place]
         if before:
             parent[place] = columns.key[before[-1]]
+
+
+def _put_progress_aside(columns: Columns, parent: Int64s, progress: list[int]) -> None:
+    """What tells that a tool is at work, and leads to nothing else, stands where it was written:
+    it is no branch that was left."""
+    proper = np.ones(len(columns), np.bool_)
+    proper[progress] = False
+    lead_on = set(columns.parent[proper].tolist()) if progress else set()
+    for place in reversed(progress):
+        if int(columns.key[place]) in lead_on:
+            lead_on.add(int(columns.parent[place]))
+        else:
+            parent[place] = PREVIOUS_KEY
 
 
 def _rows(columns: Columns, lines: list[int]) -> Iterator[list[int]]:

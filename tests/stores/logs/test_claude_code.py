@@ -244,3 +244,19 @@ def test_answers_that_wait_for_each_result_are_a_row_already() -> None:
     ]
     above = parents(session_in(CLAUDE_CODE, lines))
     assert above == {"u": None, "a1": "u", "r1": "a1", "a2": "r1", "r2": "a2"}
+
+
+def test_progress_that_leads_to_nothing_is_no_branch() -> None:
+    at_work = {"data": {"type": "hook_progress"}}
+    lines = [
+        *AT_ONCE[:2],
+        claude("progress", "p1", "a1", **at_work),
+        claude("progress", "p2", "p1", **at_work),
+        answered("r1", "a1", "t1"),
+        claude("progress", "p3", "r1", **at_work),
+        claude("assistant", "n", "p3", "so"),
+    ]
+    session = session_in(CLAUDE_CODE, lines)
+    above = {"u": None, "a1": "u", "p1": "a1", "p2": "p1", "r1": "p2", "p3": "r1", "n": "p3"}
+    assert parents(session) == above and session.forks == []
+    assert {State(int(state)) for state in states(session, session.leaf)} == {State.PATH}
