@@ -228,14 +228,14 @@ class ServerWriter:
             root = thread.run(self._client.create(body)).id
             change = replace(change, path=str(root), memo=memo | {"root": root})
             journal.write(change)  # by this it is found once it is whole
-            self._fill(root, records, {}, 1, tell)
+            thread.run(self._fill(root, records, {}, 1, tell))
             thread.run(self._client.update(root, storing.finished(body)))
         except BaseException as error:
             self._give_up(change, error)
             raise
         return change
 
-    def _fill(
+    async def _fill(
         self,
         root: int,
         records: list[Record],
@@ -243,7 +243,8 @@ class ServerWriter:
         seq: int,
         tell: Tell = silent,
     ) -> None:
-        """Make documents of records, each below its parent, in their order. made: the numbers of
+        """Make documents of records, each below its parent, in their order: all without going
+        back to the thread that waits, which would cost each of them its turn. made: the numbers of
         entries by the ids they had; those that are there already, and at the end all."""
         waiting = []  # what refers to itself, or to what comes after it
         for done, record in enumerate(records):
@@ -253,7 +254,7 @@ class ServerWriter:
             moved = referring_to(record, made)
             body = storing.document_of(moved, seq, parent)
             try:
-                number = thread.run(self._client.create(body)).id
+                number = (await self._client.create(body)).id
             except JmftsError as error:
                 raise JmftsError(
                     f"entry {record.get('id')}: {error}", error.status, error.detail
@@ -264,7 +265,7 @@ class ServerWriter:
             made[str(record["id"])] = number
         for record in waiting:
             if made.keys() & set(references_of(record).values()):
-                self._rewrite(made[record["id"]], referring_to(record, made))
+                await self._rewrite(made[record["id"]], referring_to(record, made))
 
     # An entry more
 
@@ -291,7 +292,7 @@ class ServerWriter:
         seq = self._last_seq(source) + 1
         journal.write(change)
         try:
-            self._fill(root, [new], {name: int(name) for name in known}, seq)
+            thread.run(self._fill(root, [new], {name: int(name) for name in known}, seq))
             if name is not None:
                 thread.run(self._client.update(root, {"title": name}))
         except BaseException as error:
@@ -337,7 +338,7 @@ class ServerWriter:
             for top in tops:
                 thread.run(self._client.delete(top))
             for record in changed(source, plan.result):
-                self._rewrite(int(record["id"]), record)
+                thread.run(self._rewrite(int(record["id"]), record))
         except StoreError as error:
             raise StoreError(
                 f"{error}; some of it may be gone: `tau-browse undo {change.id}` brings it back"
@@ -368,7 +369,7 @@ class ServerWriter:
                 each | {"parentId": None if each["id"] in tops else each["parentId"]}
                 for each in back
             ]
-            self._fill(aside, apart, made, self._last_seq(now) + 1, tell)
+            thread.run(self._fill(aside, apart, made, self._last_seq(now) + 1, tell))
         except BaseException as error:
             self._give_up(undo, error)
             raise
@@ -379,20 +380,20 @@ class ServerWriter:
             record = kept.record(at)
             targets = set(references_of(record).values())
             if record["id"] not in coming and targets & removed:
-                self._rewrite(int(record["id"]), referring_to(record, made))
+                thread.run(self._rewrite(int(record["id"]), referring_to(record, made)))
         thread.run(self._client.delete(aside))
         return undo
 
-    def _rewrite(self, document: int, record: Record) -> None:
+    async def _rewrite(self, document: int, record: Record) -> None:
         """Store an entry anew, in its place."""
-        stored = thread.run(self._client.document(document)).structured
+        stored = (await self._client.document(document)).structured
         tau = storing.payload_of(record)
         changes = {
             "structured_content": stored | {"tau": tau},
             "content": storing.content_of(tau),
             "re_embed": False,
         }
-        thread.run(self._client.update(document, changes))
+        await self._client.update(document, changes)
 
     # What was read, and what is kept
 

@@ -19,8 +19,13 @@ _BEAT = 0.1  # seconds of waiting after which the one who waits is asked whether
 
 
 def run(asked: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine returns or raises. Not to be called from within the thread itself."""
-    return submit(asked).result()
+    """What a coroutine returns or raises; interrupted, it is cancelled. Not to be called from
+    within the thread itself."""
+    future = submit(asked)
+    try:
+        return future.result()
+    finally:
+        future.cancel()
 
 
 def submit(asked: Coroutine[Any, Any, T]) -> Future[T]:
