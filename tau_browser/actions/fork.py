@@ -50,7 +50,7 @@ def plan_fork(reading: Reading, request: ForkRequest, writer: Writer) -> Plan:
     kept = np.zeros(len(session), np.bool_)
     kept[order] = True
     refusals += rules.unsound(session, kept)
-    remarks += rules.remarks(reading, kept)
+    remarks += [*rules.left_behind(session, kept), *rules.remarks(reading)]
     if bad := unreadable(session):
         remarks.append(f"{counted(len(bad), 'unreadable stretch')} of the source not copied")
 

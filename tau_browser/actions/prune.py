@@ -80,7 +80,7 @@ def plan_prune(reading: Reading, request: PruneRequest, writer: Writer) -> Plan:
         draft = _cut(reading, remains, line_of(header) if to_copy else b"")
     else:
         refusals += rules.unsound(session, kept)
-        remarks += rules.remarks(reading, kept)
+        remarks += [*rules.left_behind(session, kept), *rules.remarks(reading)]
         if bad := unreadable(session):
             remarks.append(f"{counted(len(bad), 'unreadable stretch')} of the source not copied")
         draft = rules.copy(session, header, order, remains.changed)

@@ -133,6 +133,7 @@ def _listed(title: str, items: tuple[Item, ...]) -> Iterator[Line]:
 _LEAVING = {
     Verb.FOLD: "out of the context",
     Verb.FORK: "not copied",
+    Verb.EXPORT: "not exported",
     Verb.COMPACT: "left out",
     Verb.PROMOTE: "left out",
 }

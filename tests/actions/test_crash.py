@@ -23,13 +23,15 @@ from tau_browser.actions.file_writer import FileWriter
 from tau_browser.actions.folder_writer import Folder, FolderWriter
 from tau_browser.actions.fork import ForkRequest, plan_fork
 from tau_browser.actions.journal import Journal
+from tau_browser.actions.log_writers import ClaudeCodeWriter, PiWriter
 from tau_browser.actions.plan import Plan, Refused, Verb, Way
 from tau_browser.actions.prune import How, PruneRequest, plan_prune
-from tau_browser.actions.reading import read_file
+from tau_browser.actions.reading import Reading
 from tau_browser.actions.rename import plan_rename
 from tau_browser.actions.undo import last_undoable, take_back, undoables
 from tau_browser.model.context import context_messages
 from tests.actions.conftest import LONG_AGO, in_tau, snapshot
+from tests.actions.programs import test_claude_code, test_pi
 from tests.actions.test_fork import WITH_CALLS
 from tests.conftest import load, log_of, message, read
 
@@ -41,14 +43,17 @@ _NAME = "2026-03-01T10-00-00-000Z_s1.jsonl"
 class Place:
     """A folder with one session, and a state folder beside it."""
 
-    def __init__(self, folder: Path, log: bytes) -> None:
+    def __init__(self, folder: Path, log: bytes, hand: type[FileWriter] = FileWriter) -> None:
         self.folder = folder / "sessions" / "--proj-demo--"
         self.folder.mkdir(parents=True)
         self.path = self.folder / _NAME
         self.path.write_bytes(log)
         os.utime(self.path, ns=(LONG_AGO, LONG_AGO))
         self.journal = Journal(folder / "state")
-        self.writer = FileWriter.beside(str(self.path))
+        self.writer = hand.beside(str(self.path))
+
+    def reading(self, path: Path | None = None) -> Reading:
+        return self.writer.read(str(path or self.path), self.journal)
 
     @property
     def sessions(self) -> dict[str, tuple[bytes, int]]:
@@ -106,47 +111,55 @@ def applied(plan: Plan, place: Place) -> None:
 
 def prune_in_place(place: Place) -> None:
     request = PruneRequest(root(place, "u3"), How.IN_PLACE)
-    reading = read_file(str(place.path), place.journal)
-    applied(plan_prune(reading, request, place.writer), place)
+    applied(plan_prune(place.reading(), request, place.writer), place)
 
 
 def prune_to_a_copy(place: Place) -> None:
-    reading = read_file(str(place.path), place.journal)
-    applied(plan_prune(reading, PruneRequest(root(place, "u3")), place.writer), place)
+    request = PruneRequest(root(place, "u3"))
+    applied(plan_prune(place.reading(), request, place.writer), place)
+
+
+def fork(place: Place) -> None:
+    applied(plan_fork(place.reading(), ForkRequest(), place.writer), place)
 
 
 def fork_elsewhere(place: Place) -> None:
-    reading = read_file(str(place.path), place.journal)
-    applied(plan_fork(reading, ForkRequest(cwd="/new/place"), place.writer), place)
+    request = ForkRequest(cwd="/new/place")
+    applied(plan_fork(place.reading(), request, place.writer), place)
 
 
 def rename(place: Place) -> None:
-    applied(plan_rename(read_file(str(place.path), place.journal), "new", place.writer), place)
+    applied(plan_rename(place.reading(), "new", place.writer), place)
 
 
 def undo(place: Place) -> None:
-    writers = {"tau": place.writer}
+    writers = {place.writer.store: place.writer}
     take_back(last_undoable(place.journal, writers), place.journal, writers)
 
 
-CHANGES = {
-    "prune in place": (prune_in_place, None),
-    "prune to a copy": (prune_to_a_copy, None),
-    "fork": (fork_elsewhere, None),
-    "rename": (rename, None),
-    "undo of pruning in place": (undo, prune_in_place),
-    "undo of a fork": (undo, fork_elsewhere),
-    "undo of a rename": (undo, rename),
+OF_PI, OF_CLAUDE_CODE = (log_of(lines, None) for lines in (test_pi.TALK, test_claude_code.TALK))
+CHANGES: dict[str, tuple[Work, Work | None, bytes, type[FileWriter]]] = {
+    "prune in place": (prune_in_place, None, WITH_CALLS, FileWriter),
+    "prune to a copy": (prune_to_a_copy, None, WITH_CALLS, FileWriter),
+    "fork": (fork_elsewhere, None, WITH_CALLS, FileWriter),
+    "rename": (rename, None, WITH_CALLS, FileWriter),
+    "undo of pruning in place": (undo, prune_in_place, WITH_CALLS, FileWriter),
+    "undo of a fork": (undo, fork_elsewhere, WITH_CALLS, FileWriter),
+    "undo of a rename": (undo, rename, WITH_CALLS, FileWriter),
+    "fork for pi": (fork, None, OF_PI, PiWriter),
+    "undo of a fork for pi": (undo, fork, OF_PI, PiWriter),
+    "fork for Claude Code": (fork, None, OF_CLAUDE_CODE, ClaudeCodeWriter),
+    "undo of a fork for Claude Code": (undo, fork, OF_CLAUDE_CODE, ClaudeCodeWriter),
 }
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before a call", "after a call"])
 @pytest.mark.parametrize("name", CHANGES)
 def test_killed_at_every_step(name: str, after: bool, tmp_path: Path) -> None:
-    work, first = CHANGES[name]
+    work, first, log, hand = CHANGES[name]
     for steps in range(1, 200):
         folder = tmp_path / str(steps)
-        place = Place(folder, WITH_CALLS)
+        place = Place(folder, log, hand)
         if first:
             first(place)
         old = place.sessions
@@ -178,9 +191,10 @@ def _bytes(files: dict[str, tuple[bytes, int]]) -> list[bytes]:
 
 def _check_whole(place: Place) -> None:
     for path in place.sessions:
-        session = load(Path(path))
+        session = place.reading(Path(path)).session
         assert not session.diagnostics and session.header and len(session)
-    stand = [at for at in undoables(place.journal, {"tau": place.writer}) if not at.obstacle]
+    writers = {place.writer.store: place.writer}
+    stand = [at for at in undoables(place.journal, writers) if not at.obstacle]
     assert stand, "what took effect stands in the journal"
 
 
@@ -280,7 +294,7 @@ def test_any_tree_any_plan_any_moment(
             applied(plan(place), place)
 
         def plan(place: Place) -> Plan:
-            reading = read_file(str(place.path))
+            reading = place.reading()
             if how == "fork":
                 return plan_fork(reading, ForkRequest(at=entry), place.writer)
             if how == "only":

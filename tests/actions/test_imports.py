@@ -23,6 +23,7 @@ from tau_browser.model.session import Session
 from tau_browser.stores.adapters import recognising
 from tests.actions.conftest import FIXTURES, LONG_AGO, in_tau, promised, snapshot
 from tests.conftest import DATA, load, log_of, message, read
+from tests.stores.logs.writing import codex_message, codex_meta, write_lines
 from tests.stores.samples import SAMPLES
 
 SDK = sorted((DATA / "tau" / "legacy-sdk").glob("*.jsonl"))
@@ -150,11 +151,12 @@ def test_sessions_of_pi(log: bytes, tmp_path: Path, journal: Journal) -> None:
     assert not made.diagnostics
 
 
-def test_an_export_of_another_format_is_a_log_of_tau(tmp_path: Path) -> None:
-    path = tmp_path / "2026-03-01T10-00-00-000Z_p.jsonl"
-    path.write_bytes(PI_V3)
+def test_an_export_of_a_format_that_is_only_read_is_a_log_of_tau(tmp_path: Path) -> None:
+    talk = [codex_message("user", "words"), codex_message("assistant", "done")]
+    path = write_lines(tmp_path / "rollout-1.jsonl", [codex_meta("x1"), *talk])
     made = read(exported(opened(path)))
-    assert made.header["version"] == 1 and made.record(2)["message"]["tool_name"] == "ls"
+    assert (made.header["version"], made.id) == (1, "x1")
+    assert [made.text(at) for at in range(len(made))] == ["words", "done"]
 
 
 def test_an_id_that_is_there_already(tmp_path: Path, journal: Journal) -> None:

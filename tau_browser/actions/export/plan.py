@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from tau_browser.actions.draft import session_in
+from tau_browser.actions.export.log import Log, native_log
 from tau_browser.actions.export.request import ExportRequest, Format
 from tau_browser.actions.making import items, measure, unreadable
 from tau_browser.actions.plan import Measure, Plan, Refusal, Refused, Verb, Way
+from tau_browser.actions.programs.known import rules_of
+from tau_browser.actions.programs.rules import TAU_RULES
 from tau_browser.actions.redaction.findings import Finding, Redactor, findings_in
 from tau_browser.actions.shape import header_of, log_of
 from tau_browser.model.columns import Bools
@@ -25,18 +28,29 @@ class Export:
     """Some entries of a session, ready to be written in any form."""
 
     def __init__(self, session: Session, request: ExportRequest) -> None:
-        self.kept = chosen(session, request)
+        chosen = _chosen(session, request)
+        if not chosen.any():
+            raise Refused("nothing to export: the session has no such entries")
         self.source = session
-        self.findings: list[Finding] = findings_in(_named_records(session, self.kept))
+        rules = rules_of(session)
+        is_native = request.format is Format.JSONL and rules is not TAU_RULES
+        record_of = rules.stored if is_native else Session.record
+        self.findings = findings_in(_named_records(session, chosen, record_of))
         hidden = [at for at in self.findings if at.secret not in request.shown]
-        self.redactor = Redactor(hidden if request.redacts else [])
-        header = self.redactor.record(header_of(session))
-        self.draft = log_of(session, self.kept, header, self.redactor.record)
+        redactor = Redactor(hidden if request.redacts else [])
+        if is_native:
+            self.log = native_log(session, chosen, request, redactor, rules)
+        else:
+            header = redactor.record(header_of(session))
+            draft = log_of(session, chosen, header, redactor.record)
+            opens = request.format is Format.JSONL and not session.is_nested
+            made = session_in(draft)
+            self.log = Log(chosen, draft, made, (TAU_RULES.reopens(made),) if opens else ())
 
-    @cached_property
+    @property
     def session(self) -> Session:
         """The session that is exported: with the entries chosen, and the secrets hidden."""
-        return session_in(self.draft)
+        return self.log.session
 
 
 class Text:
@@ -72,15 +86,13 @@ class Exporting:
 def plan_export(session: Session, request: ExportRequest) -> Exporting:
     """The plan of an export to a file. Raises Refused where there is nothing to export."""
     export = Export(session, request)
-    if not export.kept.any():
-        raise Refused("nothing to export: the session has no such entries")
     target = os.path.abspath(request.output or default_name(session, request.format))
     refusals = []
     if os.path.lexists(target):
         refusals.append(Refusal(f"{target} is there already: give another name"))
-    gone = np.flatnonzero(~export.kept).tolist()
+    kept = export.log.kept
     size = measure(export.session)
-    content = export.draft if request.format is Format.JSONL else Text(export, request.format)
+    content = export.log.draft if request.format is Format.JSONL else Text(export, request.format)
     plan = Plan(
         verb=Verb.EXPORT,
         store="tau",
@@ -90,15 +102,15 @@ def plan_export(session: Session, request: ExportRequest) -> Exporting:
         target=target,
         content=content,
         before=measure(session),
-        after=Measure(int(export.kept.sum()), size.context, size.tokens),
-        leaving=items(session, gone),
+        after=Measure(int(kept.sum()), size.context, size.tokens),
+        leaving=items(session, np.flatnonzero(~kept).tolist()),
         refusals=tuple(refusals),
         remarks=tuple(_remarks(session, request, export)),
     )
     return Exporting(plan, export.findings)
 
 
-def chosen(session: Session, request: ExportRequest) -> Bools:
+def _chosen(session: Session, request: ExportRequest) -> Bools:
     """Which entries are exported, by place."""
     kept = np.zeros(len(session), np.bool_)
     tree = session.tree
@@ -116,6 +128,8 @@ def chosen(session: Session, request: ExportRequest) -> Bools:
 
 def default_name(session: Session, form: Format) -> str:
     """A name for the file, out of the session's id."""
+    if form is Format.JSONL and (name := rules_of(session).file_name(session)):
+        return name
     word = "".join(char for char in session.id if char.isascii() and char.isalnum())
     return f"session-{word[:12] or 'export'}.{form.value}"
 
@@ -136,11 +150,13 @@ def _written(session: Session, form: Format) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def _named_records(session: Session, kept: Bools) -> Iterator[tuple[str, Record]]:
+def _named_records(
+    session: Session, kept: Bools, record_of: Callable[[Session, int], Record]
+) -> Iterator[tuple[str, Record]]:
     if session.header:
         yield "header", session.header
     for place in np.flatnonzero(kept).tolist():
-        yield session.entry_id(place), session.record(place)
+        yield session.entry_id(place), record_of(session, place)
 
 
 def _remarks(session: Session, request: ExportRequest, export: Export) -> Iterator[str]:
@@ -153,3 +169,4 @@ def _remarks(session: Session, request: ExportRequest, export: Export) -> Iterat
             yield f"{secrets} found, and written as they are"
     if bad := unreadable(session):
         yield f"{counted(len(bad), 'unreadable stretch')} of the source not exported"
+    yield from export.log.remarks

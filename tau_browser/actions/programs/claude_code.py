@@ -149,18 +149,18 @@ class ClaudeCodeRules(ForeignRules):
 
     # The copy
 
-    def remarks(self, reading: Reading, written: Bools) -> list[str]:
-        session, path = reading.session, reading.read.path
-        remarks = []
+    def remarks(self, reading: Reading) -> list[str]:
+        cwd = reading.session.header.get("cwd")
+        folder = os.path.basename(os.path.dirname(reading.read.path))
+        if not isinstance(cwd, str) or project_name(cwd) == folder:
+            return []
+        return [f"{folder} is not the project of {cwd}: Claude Code will not find it"]
+
+    def left_behind(self, session: Session, written: Bools) -> list[str]:
         stays = ~written & ((session.columns.flags & Flag.NO_ID) != 0)
         kinds = sorted({session.kind(at) for at in np.flatnonzero(stays).tolist()} - {*_NAMES})
-        if kinds:
-            remarks.append(f"not copied, for a copy has a state of its own: {', '.join(kinds)}")
-        cwd = session.header.get("cwd")
-        folder = os.path.basename(os.path.dirname(path))
-        if isinstance(cwd, str) and project_name(cwd) != folder:
-            remarks.append(f"{folder} is not the project of {cwd}: Claude Code will not find it")
-        return remarks
+        said = ", ".join(kinds)
+        return [f"not copied, for a copy has a state of its own: {said}"] if kinds else []
 
     def header(self, reading: Reading, cwd: str | None) -> Record:
         """What the copy is to be called; it is written into every line, for there is no header."""
@@ -182,6 +182,13 @@ class ClaudeCodeRules(ForeignRules):
             else:
                 _rename(draft, session, place, header["id"])
         return draft
+
+    def file_name(self, session: Session) -> str:
+        return f"{session.id}.jsonl"
+
+    def reopens(self, session: Session) -> str:
+        where = f"as {self.file_name(session)} in the folder of a project"
+        return f"Claude Code reopens it {where}: claude --resume {session.id}"
 
     def name_line(self, result: Session, name: str) -> bytes:
         title = {"type": "custom-title", "customTitle": name, "sessionId": result.id}
@@ -249,6 +256,10 @@ def _rename(draft: Draft, session: Session, place: int, new: str) -> None:
     """Go on with the bytes of an entry as one of another session."""
     (start, stop), raw = session.columns.row(place), session.raw(place)
     ids = _decode_ids(raw)
+    if new == session.id and ids.sessionId in ("", new):
+        draft.keep(start, stop)
+        draft.add(b"\n")
+        return
     named = _SESSION_ID.findall(raw)
     if ids.forkedFrom is not None or len(named) != bool(ids.sessionId):  # told elsewhere, too
         record = CLAUDE_CODE_RULES.stored(session, place)

@@ -94,6 +94,9 @@ class PiRules(ForeignRules):
         new = {"id": str(uuid.uuid4()), "timestamp": now(), parent: reading.read.path}
         return header | new | ({"cwd": cwd} if cwd else {})
 
+    def reopens(self, session: Session) -> str:
+        return "pi reopens it: pi --session FILE"
+
     def name_line(self, result: Session, name: str) -> bytes:
         entry = new_entry(result, "session_info", result.leaf, name=name)
         if is_linear(result.header):

@@ -114,8 +114,12 @@ class Rules:
 
     # The copy
 
-    def remarks(self, reading: Reading, written: Bools) -> list[str]:
-        """What to know about what stays behind. written: the entries that do not."""
+    def remarks(self, reading: Reading) -> list[str]:
+        """What to know about where a copy of the session will lie."""
+        return []
+
+    def left_behind(self, session: Session, written: Bools) -> list[str]:
+        """What to know about what is not copied though it was asked for. written: what is."""
         return []
 
     def own_header(self, session: Session) -> Record:
@@ -150,6 +154,14 @@ class Rules:
     def can_stay(self, session: Session, place: int) -> bool:
         """Whether the program, too, can read the bytes of an entry as they are."""
         return not session.has(place, Flag.NOTED) or is_strict(session.raw(place))
+
+    def file_name(self, session: Session) -> str:
+        """The name that a file must have to be reopened; "" for any."""
+        return ""
+
+    def reopens(self, session: Session) -> str:
+        """How the program reopens a session in a file, in a sentence."""
+        return "τ reopens it: tau --mode repl --session FILE"
 
     def name_line(self, result: Session, name: str) -> bytes:
         """The line that names a session."""
