@@ -23,8 +23,8 @@ class Progress:
 
 
 Tell = Callable[[Progress], None]
-"""Is told before each step of a change, in whatever thread makes it, how far it has come, and raises
-Stopped to end it there; never where that is final."""
+"""Is told before each step of a change, in whatever thread makes it, how far it has come, and
+raises Stopped to end it there; never where that is final."""
 
 
 class Stopped(StoreError):
