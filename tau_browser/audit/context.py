@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tau_browser.audit.recall import Context, Hit, Judged, Recall, SessionAudit
-from tau_browser.audit.session_audit import hits_of
-from tau_browser.audit.tools import KNOWN_TOOLS, ToolTable
 from tau_browser.model.context import fold_at, reaches_model
 from tau_browser.model.payload import text_of
 from tau_browser.model.session import Session
@@ -18,11 +16,11 @@ _LEAST = 20  # characters of a hit that can be recognised
 
 
 def with_context(
-    session: Session, audit: SessionAudit, tools: ToolTable = KNOWN_TOOLS
+    session: Session, audit: SessionAudit, hits: Mapping[int, Sequence[Hit]]
 ) -> SessionAudit:
-    """The audit, with the context at each recall and the entries that already showed a hit."""
+    """The audit, with the context at each recall and the entries that already showed a hit. hits:
+    those of its recalls with their texts, by number."""
     texts = _Texts(session)
-    hits = hits_of(session, audit.recalls, tools)
     recalls = [_with_context(session, recall, hits, texts) for recall in audit.recalls]
     shown = {hit.in_context for recall in recalls for hit in recall.hits}
     new = [place for place in shown if place not in (None, NOWHERE, *audit.entry_ids)]

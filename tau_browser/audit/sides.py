@@ -11,9 +11,8 @@ from tau_browser.audit.following import Following
 from tau_browser.audit.live import Live, in_words
 from tau_browser.audit.memory import Now
 from tau_browser.audit.recall import Evidence, Hit, Judged, Recall, Verdict
-from tau_browser.audit.said import Said, said_in, word_spans
+from tau_browser.audit.said import word_spans
 from tau_browser.model.payload import lines_of
-from tau_browser.model.session import Session
 
 Span = tuple[int, int]
 
@@ -36,7 +35,7 @@ class Side:
 
 
 def sides(
-    session: Session,
+    following: Following,
     recall: Recall,
     judged: Judged,
     hit: Hit,
@@ -45,13 +44,12 @@ def sides(
 ) -> tuple[Side, Side]:
     """The hit, and the evidence of this number for its verdict. Where there is none: what the
     model said first after it. live: the hit's document today, which is told with it."""
-    said = said_in(session)
     shown = f"[doc {hit.document}] {hit.title}\n{hit.text}" if hit.document else hit.text
     if not judged.evidence:
         side = _side(_THE_HIT, shown, [], recall.result)
-        return _with_live(side, live), _without(session, said, recall, judged)
+        return _with_live(side, live), _without(following, recall, judged)
     evidence = judged.evidence[number % len(judged.evidence)]
-    spoken = next((one for one in said if one.place == evidence.place), None)
+    spoken = next((one for one in following.said if one.place == evidence.place), None)
     texts = [passage.text for passage in spoken.passages] if spoken else []
     if evidence.verdict is Verdict.OPENED and spoken is not None:
         texts = ["\n".join([call.name, *lines_of(call.arguments)]) for call in spoken.calls]
@@ -77,10 +75,10 @@ def _with_live(side: Side, live: Live | None) -> Side:
     return Side(f"{side.heading} · now: {in_words(live)}", text, side.marks, side.place)
 
 
-def _without(session: Session, said: Sequence[Said], recall: Recall, judged: Judged) -> Side:
+def _without(following: Following, recall: Recall, judged: Judged) -> Side:
     if judged.verdict is Verdict.UNKNOWN:
         return Side("unknown", _UNKNOWN, [])
-    first = Following(session, said).first_after(recall.result)
+    first = following.first_after(recall.result)
     if first is None:
         return Side("unused", _UNUSED, [])
     text = "\n".join([_UNUSED, "", *(passage.text for passage in first.passages)])

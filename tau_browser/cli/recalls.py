@@ -43,7 +43,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     """Print the recalls of a session or of a store. Raises Failure, ConfigError, StoreError."""
     settings = config.settings()
     tools = ToolTable.extended(settings.memory_tools, settings.memory_folders)
-    session = None
+    texts: Mapping[int, Sequence[Hit]] = {}
     target = None if args.ref is None else places.target(args, args.ref)
     if args.replay or args.live:
         if target is None or target.path is None:
@@ -52,20 +52,20 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
             raise Failure("--replay and --live stand in no report: leave out --format")
     if target is not None and target.path is not None:
         session = load(target)
-        found = with_context(session, audit_session(target.path, session, tools), tools)
-        audit = StoreAudit([found])
+        found = audit_session(target.path, session, tools)
+        texts = hits_of(session, found.recalls, tools)
+        audit = StoreAudit([with_context(session, found, texts)])
     else:
         store = places.store(args) if target is None else target.store
         audit = whole_audit(store, config.cache_folder(), tools)
     if args.format:
         print(FORMATS[args.format](audit.audits), end="")
         return _code(audit)
-    texts = {} if session is None else hits_of(session, audit.audits[0].recalls, tools)
     today = _today(args, audit, target.store if target else None, texts)
     if args.json:
         print_json(_as_json(audit, today))
     else:
-        _print(audit, printer, today, whole=session is not None)
+        _print(audit, printer, today, whole=target is not None and target.path is not None)
     return _code(audit)
 
 

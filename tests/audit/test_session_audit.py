@@ -188,7 +188,8 @@ def test_what_the_model_saw_already() -> None:
     shown = story.user(f"For the record: {text}")
     story.search("fuse", Doc(1, "Fuse", text), Doc(2, "Lamp", "It hangs in the hall, by the door."))
     session = read(story.log)
-    (recall,) = with_context(session, audit_session("x", session)).recalls
+    found = audit_session("x", session)
+    (recall,) = with_context(session, found, hits_of(session, found.recalls)).recalls
     assert recall.context is not None
     assert recall.context.entries == 1
     assert recall.context.tokens > 10
@@ -199,7 +200,8 @@ def test_what_the_model_saw_already() -> None:
 def in_context(story: Story) -> list[str | None]:
     """By hit of the last recall: the entry that had shown it, "" for none, None for unknown."""
     session = read(story.log)
-    hits = with_context(session, audit_session("x", session)).recalls[-1].hits
+    found = audit_session("x", session)
+    hits = with_context(session, found, hits_of(session, found.recalls)).recalls[-1].hits
     places = [hit.in_context for hit in hits]
     return [at if at is None else session.entry_id(at) if at >= 0 else "" for at in places]
 

@@ -12,10 +12,12 @@ from textual.message import Message
 
 from tau_browser import config
 from tau_browser.audit.context import with_context
+from tau_browser.audit.following import Following
 from tau_browser.audit.marks import Mark, marks_of
 from tau_browser.audit.memory import Answer
 from tau_browser.audit.recall import Hit, Recall, SessionAudit
 from tau_browser.audit.replay import Drift, Replay, replay
+from tau_browser.audit.said import said_in
 from tau_browser.audit.session_audit import hits_of
 from tau_browser.audit.states import load
 from tau_browser.audit.store_audit import StoreAudit, audit_store, last_audits
@@ -91,11 +93,13 @@ class OpenAudit:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """A session, and the hits of its recalls by number. audit: with what the model saw already."""
+    """The hits of a session's recalls, by number. audit: with what the model saw already ·
+    following: what the model said, where the evidence stands."""
 
     session: Session
     hits: dict[int, list[Hit]]
     audit: SessionAudit
+    following: Following
 
 
 def mark_open(
@@ -167,4 +171,6 @@ def read_texts(
         post(TextsRead(audit.path, None, str(error)))
         return
     hits = hits_of(session, audit.recalls, tools)
-    post(TextsRead(audit.path, Texts(session, hits, with_context(session, audit, tools))))
+    following = Following(session, said_in(session))
+    texts = Texts(session, hits, with_context(session, audit, hits), following)
+    post(TextsRead(audit.path, texts))

@@ -140,7 +140,7 @@ class Looking(_Base):
         found = next((one for one in shown if one.rank == hit.rank), None)
         if found is not None:
             live = self._hits.lives.get(hit.rank)
-            both = sides(texts.session, recall, hit, found, self._evidence, live)
+            both = sides(texts.following, recall, hit, found, self._evidence, live)
             self.query_one(EvidenceView).show(both)
 
     def action_evidence(self) -> None:
