@@ -17,7 +17,7 @@ help:
 	@echo "make run [ARGS=...]   start tau-browse from this checkout"
 	@echo "make test             lint, types, import rules and tests"
 	@echo "make bench            measure, and print the numbers (ARGS=--search=1000000: of the search,"
-	@echo "                      ARGS=--recalls=1000000: of the recall audit)"
+	@echo "                      ARGS=--recalls=1000000: of the recall audit, ARGS=--jmfts=100: of a server)"
 	@echo "make eval             print how well searches find what they should (ARGS=--rerank: the extra too)"
 	@echo "make corpus CORPUS=DIR   hold real sessions against an index of them"
 	@echo "make screenshots      draw the pictures in the documentation again"

@@ -26,17 +26,13 @@ from tests.benchmarks.table import Figure
 from tests.environments import JMFTS, environment
 from tests.jmfts import tau
 from tests.jmfts.appliance import Appliance, start
-from tests.jmfts.making import deep_chain
+from tests.jmfts.making import deep_chain, more_roots
 
 _ROUNDS = 7
 _DEEP = 1000
 _DEEPEST = 10_000
 _MANY = 1000  # conversations
-_ROOTS = """
-INSERT INTO documents (usetype, title, structured_content)
-SELECT usetype, title, structured_content FROM documents, generate_series(1, {more})
-WHERE id = {root};
-"""
+_QUERY = "long piece"  # which every entry holds
 
 Timed = Callable[[], float]
 """Does something and tells how many seconds it took."""
@@ -86,9 +82,9 @@ class _Bench:
         opened, opened_here = _ratios(_timed(self.open_anew, long), subtree, self.tau("load", long))
         (kept,) = _ratios(_timed(self.open, long), subtree)
         found, found_here = _ratios(
-            _timed(self.search), self.bare_search, self.tau("search", "tree merge")
+            _timed(self.search), self.bare_search, self.tau("search", _QUERY)
         )
-        self.appliance.sql(_ROOTS.format(more=_MANY - len(self.scan()), root=root))
+        more_roots(self.appliance, root, _MANY - len(self.scan()))
         (many,) = _ratios(scan, roots)
         bare, own = "the bare request", "τ's own store"
         return [
@@ -151,7 +147,7 @@ class _Bench:
 
     def search(self) -> None:
         self.engine._asker.forget()
-        self.engine.answer(Asking(parse("tree merge"), Method.BM25))
+        assert self.engine.answer(Asking(parse(_QUERY), Method.BM25)).hits
 
     # By others
 
@@ -159,7 +155,7 @@ class _Bench:
         return _timed(self.http.get, path)
 
     def bare_search(self) -> float:
-        body = {"query": "tree merge", "limit": 30}
+        body = {"query": _QUERY, "limit": 30}
         return wall(lambda: self.http.post("/search/bm25", json=body))
 
     def tau(self, verb: str, *words: object) -> Timed:

@@ -99,6 +99,15 @@ def records(path: Path) -> Iterable[dict[str, Any]]:
     return map(json.loads, path.read_text().splitlines())
 
 
+def more_roots(appliance: Appliance, root: int, count: int) -> None:
+    """So many conversations more, each with the root of another and nothing else."""
+    appliance.sql(f"""
+INSERT INTO documents (usetype, title, structured_content)
+SELECT usetype, title, structured_content FROM documents, generate_series(1, {count})
+WHERE id = {root};
+""")
+
+
 def deep_chain(appliance: Appliance, entries: int) -> int:
     """A conversation of messages one below the other, put into the database itself, which takes a
     fraction of the time; returns the number of its root."""

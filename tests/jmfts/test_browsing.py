@@ -15,7 +15,7 @@ from tau_browser.stores.jmfts.errors import JmftsError
 from tau_browser.stores.jmfts.store import JmftsStore
 from tau_browser.stores.store import Change, Listed, Progress, StoreError
 from tests.jmfts.appliance import Appliance
-from tests.jmfts.making import Making, message
+from tests.jmfts.making import Making, message, more_roots
 
 
 def listed(store: JmftsStore) -> list[Listed]:
@@ -51,13 +51,13 @@ class Asked:
 
 
 def test_list_costs_two_requests(
-    store: JmftsStore, making: Making, monkeypatch: pytest.MonkeyPatch
+    store: JmftsStore, appliance: Appliance, making: Making, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for number in range(12):
-        making.chain("hello", id=f"{number:032x}")
+    root, _ = making.chain("hello")
+    more_roots(appliance, root, 499)
     thread.run(store.client.capabilities())  # the connection
     asked = Asked(store, monkeypatch)
-    assert len(listed(store)) == 12
+    assert len(listed(store)) == 500
     assert asked.paths == ["GET /documents"] * 2
 
 
