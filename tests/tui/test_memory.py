@@ -22,7 +22,7 @@ from tau_browser.tui.memory_menu import MemoryMenu
 from tau_browser.tui.plan.screen import PlanScreen
 from tests.actions.observe.sessions import call, calls, held, write
 from tests.conftest import DATA
-from tests.tui.browsing import MEDIUM, WIDE, browse, press, settle, text, tree, until
+from tests.tui.browsing import MEDIUM, WIDE, browse, home_in, press, settle, text, tree, until
 
 ROOT = DATA / "aethergraph" / "a1-root"
 RUN = f"{ROOT}#run:run-20260303-2"
@@ -70,6 +70,23 @@ async def test_without_a_server_nothing_is_promoted(monkeypatch: pytest.MonkeyPa
         assert "no JMFTS server is named" in text(app)
         await press(pilot, "M", "d")
         assert "corpus" not in text(app)
+
+
+async def test_a_promotion_begins_with_the_filters_of_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JMFTS_API_URL", "http://127.0.0.1:9")  # where nobody listens
+    monkeypatch.setenv("JMFTS_API_TOKEN", "any")
+    app = browse(home_in(tmp_path))
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "s", *"retry role:user since:2020-01-01", "enter")
+        await press(pilot, "enter")
+        assert isinstance(app.screen, BrowserScreen) and len(tree(app).hits)
+        await press(pilot, "M", "p", *"lessons", "enter")
+        assert "cannot be done" in text(app) and "2 the " in text(app)
+        await press(pilot, "f")
+        assert "filter role:user " in text(app)
 
 
 async def test_a_corpus_can_be_kept_and_compacted() -> None:
@@ -224,7 +241,12 @@ async def test_a_capture_is_shown_then_goes_on_until_it_is_ended(
         shown = text(app)
         assert "capture the tool calls of s1" in shown and "3 calls, oldest first" in shown
         assert "episodic: bash path=f0" in shown and "semantic: read path=f1" in shown
-        assert not repo.exists()
+        await press(pilot, "n")
+        await typed(pilot, "none")
+        assert "refused: none: give a whole number from 1" in text(app)
+        await press(pilot, "n")
+        await typed(pilot, "100")
+        assert "3 calls, oldest first" in text(app) and not repo.exists()
         await press(pilot, "enter")
         await until(pilot, "capturing: 3 calls captured, 3 to commit, 0 commits · M o ends it")
         with live.open("ab") as log:
@@ -247,10 +269,12 @@ async def test_all_sessions_are_captured_too(live: Path, tmp_path: Path) -> None
         await settle(pilot)
         await press(pilot, "M", "o", *str(tmp_path / "repo"), "enter", "a")
         assert "capture the tool calls of all 2 sessions of" in text(app)
+        await press(pilot, "n")
+        await typed(pilot, "2")
         await press(pilot, "enter")
-        await until(pilot, "capturing: 4 calls captured")
+        await until(pilot, "capturing: 4 calls captured, 2 commits")
         await press(pilot, "M", "o")
-        await until(pilot, "the capture ended: 4 calls captured, 1 commit")
+        await until(pilot, "the capture ended: 4 calls captured, 2 commits")
 
 
 async def test_a_repository_that_cannot_be_captured_into_says_why(
