@@ -24,6 +24,7 @@ from tau_browser.stores.jmfts.documents import (
     Created,
     Difference,
     Document,
+    Embedded,
     Found,
     Frontier,
     Index,
@@ -85,9 +86,9 @@ class Client:
         answer = await self._get("/graph/diff", Difference, {"since": stamp})
         return answer.new_documents
 
-    async def embedded(self, document: int) -> Document:
+    async def embedded(self, document: int) -> Embedded:
         """One document, with its vector if it has one."""
-        return await self._get(f"/documents/{document}", Document, {"include_embed": True})
+        return await self._get(f"/documents/{document}", Embedded, {"include_embed": True})
 
     async def frontier(self, document: int) -> Frontier:
         """How many documents stand below one, itself included."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import msgspec
@@ -27,7 +28,6 @@ class Document(msgspec.Struct, frozen=True, gc=False):
     created_at: str | None = None
     updated_at: str | None = None
     event_time: str | None = None
-    embed: msgspec.Raw = _NULL
 
     @property
     def text(self) -> str:
@@ -39,10 +39,29 @@ class Document(msgspec.Struct, frozen=True, gc=False):
         """What else is stored with it."""
         return msgspec.json.decode(self.structured_content, type=dict[str, Any] | None) or {}
 
+
+class Embedded(msgspec.Struct, frozen=True, gc=False):
+    """A document with its vector, if it has one."""
+
+    id: int
+    parent_id: int | None = None
+    content: str | None = None
+    content_hash: str | None = None
+    created_at: str | None = None
+    event_time: str | None = None
+    embed: msgspec.Raw = _NULL
+
     @property
     def has_vector(self) -> bool:
-        """Whether it came with its vector."""
+        """Whether it has one."""
         return bytes(self.embed) != b"null"
+
+    @property
+    def was_rewritten(self) -> bool:
+        """Whether it says something else than when it was made: the server hashes it then, and
+        never again."""
+        said = hashlib.sha256((self.content or "").encode()).hexdigest()
+        return bool(self.content) and self.content_hash != said
 
 
 class Payload(msgspec.Struct, frozen=True, gc=False):

@@ -16,10 +16,9 @@ from typing import Any
 from tau_browser.model.columns import Flag
 from tau_browser.model.payload import Record
 from tau_browser.model.session import Session
-from tau_browser.model.times import parse_time
 from tau_browser.stores.jmfts import thread
 from tau_browser.stores.jmfts.client import Client
-from tau_browser.stores.jmfts.documents import Document
+from tau_browser.stores.jmfts.documents import Embedded
 from tau_browser.stores.jmfts.errors import JmftsError
 from tau_browser.stores.jmfts.storing import content_of, is_indexable, is_piece
 
@@ -32,7 +31,6 @@ _WORDS = 220  # of a piece
 _AT_ONCE = 350  # words that a model takes at once, about
 _PER_VECTOR, _PER_STEP = 0.7, 0.05  # seconds without a graphics card, as a first guess only
 _BATCH = 30  # documents that are asked about at once
-_REWRITTEN = 2  # milliseconds from making to changing a document, from which it was changed
 _MOST = 100  # documents that a search gives
 _WORD = re.compile("[a-z0-9]{2,}")
 _DEFAULT = "default"
@@ -109,7 +107,7 @@ def surveyed(
         batch = entries[at : at + _BATCH]
         found = thread.run(_look(client, batch, survey))
         if index is None:
-            batch = [entry for entry in batch if _was_rewritten(found[entry.document])]
+            batch = [entry for entry in batch if found[entry.document].was_rewritten]
         if into in names:
             batch = thread.run(_unheld(client, batch, found, into))
         for entry in batch:
@@ -187,7 +185,7 @@ def _chunked_from(record: Record) -> object:
     return stored.get("chunked_from") if isinstance(stored, dict) else None
 
 
-async def _look(client: Client, entries: list[_Entry], survey: Survey) -> dict[int, Document]:
+async def _look(client: Client, entries: list[_Entry], survey: Survey) -> dict[int, Embedded]:
     """Note what of some entries lacks a vector; gives their documents and those of their pieces."""
     numbers = [number for entry in entries for number in (entry.document, *entry.pieces)]
     found = dict(zip(numbers, await asyncio.gather(*map(client.embedded, numbers)), strict=True))
@@ -206,14 +204,8 @@ async def _look(client: Client, entries: list[_Entry], survey: Survey) -> dict[i
     return found
 
 
-def _was_rewritten(document: Document) -> bool:
-    """Whether a document was changed after it was made, which the index does not notice."""
-    made, changed = parse_time(document.created_at), parse_time(document.updated_at)
-    return changed - made > _REWRITTEN
-
-
 async def _unheld(
-    client: Client, entries: list[_Entry], found: dict[int, Document], index: str
+    client: Client, entries: list[_Entry], found: dict[int, Embedded], index: str
 ) -> list[_Entry]:
     """Those of some entries of which an index does not hold what they say."""
     held = await asyncio.gather(
@@ -222,7 +214,7 @@ async def _unheld(
     return [entry for entry, holds in zip(entries, held, strict=True) if not holds]
 
 
-async def _holds(client: Client, entry: _Entry, document: Document, index: str) -> bool:
+async def _holds(client: Client, entry: _Entry, document: Embedded, index: str) -> bool:
     """Whether an index holds an entry as it is: it then knows the word that comes up last.
 
     A search gives no more than some documents. It is held to those below the same parent that were
