@@ -124,23 +124,18 @@ class CodexFormat(Format):
 
     def settle(self, columns: Columns, links: Links) -> tuple[Columns, list[Diagnostic]]:
         told = set[int]().union(*(link for _, link in links if isinstance(link, set)))
+        events = [(place, link) for place, link in links if isinstance(link, int)]
+        counts = [(place, link) for place, link in links if isinstance(link, _Total)]
         kept = np.ones(len(columns), np.bool_)
+        kept[[place for place, _ in events]] = [link not in told for _, link in events]
+        doubles = len(kept) - int(kept.sum())
         usage = columns.usage.copy()
-        counts, total = 0, None
-        for place, link in links:
-            if isinstance(link, int):
-                kept[place] = link not in told
-            elif isinstance(link, _Total):
-                if link == total:  # Codex says it again after a while
-                    usage[place] = -1
-                kept[place] = not _give_to_entry_before(usage, kept, place)
-                counts += not kept[place]
-                total = link
+        _give_to_entries_before(usage, kept, counts)
         if kept.all():
             return columns, []
-        doubles = len(kept) - int(kept.sum()) - counts
+        given = len(kept) - int(kept.sum()) - doubles
         columns = replace(columns, usage=usage).take(np.flatnonzero(kept))
-        return columns, _remarks(doubles, counts)
+        return columns, _remarks(doubles, given)
 
     def leaf(self, columns: Columns, kinds: Names) -> int:
         return len(columns) - 1 if len(columns) else NOWHERE
@@ -199,13 +194,17 @@ class _Heads(dict[tuple[str, str, str, bool], Head]):
 _HEADS = _Heads()
 _MOST_HEADS = 1000
 _THINKING = hash("thinking")
+_SPEAKERS = {inner: hash(speaker) for inner, speaker in SAYINGS.items()}
 
 
 def _said(payload: _Payload) -> tuple[bool, tuple[int, ...]]:
     """Whether the program put a message there, and hashes of what it says, whole and in parts."""
-    role, texts = hash(payload.role), _texts(payload.content)
-    if len(texts) == 1:
-        return is_context(texts[0]), (hash(texts[0]) ^ role,)
+    role, content = hash(payload.role), payload.content
+    if type(content) is list and len(content) == 1:  # nearly all
+        part = content[0]
+        text = part if isinstance(part, str) else part.text
+        return (False, ()) if text is None else (is_context(text), (hash(text) ^ role,))
+    texts = _texts(content)
     keys = [hash(text) ^ role for text in (*texts, "".join(texts))]
     return bool(texts) and is_context(texts[0]), tuple(keys)
 
@@ -218,7 +217,7 @@ def _event(payload: _Payload) -> int | _Total | None:
         return _Total(msgspec.structs.astuple(total) if total is not None else ())
     if inner in SAYINGS:
         text = payload.message if payload.message is not None else payload.text
-        return hash(text) ^ hash(SAYINGS[inner])
+        return hash(text) ^ _SPEAKERS[inner]
     return None if payload.call_id is None else hash(payload.call_id)
 
 
@@ -249,16 +248,27 @@ def _usage(info: _Info) -> Usage | None:
     return Usage(tokens.input_tokens - cached, tokens.output_tokens, cached)
 
 
-def _give_to_entry_before(usage: Int32s, kept: Bools, place: int) -> bool:
-    """Whether a count of tokens need not stand for itself: it counts nothing, or the entry before
-    it has taken it over."""
-    if usage[place] < 0:
-        return True
-    before = np.flatnonzero(kept[:place])[-1:]
-    if not len(before) or usage[before[0]] >= 0:
-        return False
-    usage[before[0]] = usage[place]
-    return True
+def _give_to_entries_before(
+    usage: Int32s, kept: Bools, counts: Sequence[tuple[int, _Total]]
+) -> None:
+    """Let entries take over the counts of tokens after them. Only a count that is the second after
+    its entry, or the first of all, stands for itself; one that counts nothing, or is said again,
+    does not."""
+    entry = kept.copy()
+    entry[[place for place, _ in counts]] = False
+    before = np.maximum.accumulate(np.where(entry, np.arange(len(kept)), NOWHERE))
+    total, alone = None, NOWHERE
+    for place, link in counts:
+        if link == total:  # Codex says it again after a while
+            usage[place] = -1
+        total = link
+        taker = max(int(before[place]), alone)
+        if usage[place] >= 0 and (taker == NOWHERE or usage[taker] >= 0):
+            alone = place
+            continue
+        if usage[place] >= 0:
+            usage[taker] = usage[place]
+        kept[place] = False
 
 
 def _remarks(doubles: int, counts: int) -> list[Diagnostic]:

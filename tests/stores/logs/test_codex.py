@@ -181,6 +181,15 @@ def count(total: int, output: int) -> Record:
     return codex("event_msg", inner="token_count", info=info)
 
 
+def test_counts_that_no_entry_can_take_over_stand_for_themselves() -> None:
+    lines = [count(1, 1), codex_message("assistant", "one"), count(3, 2), count(3, 2), count(6, 3)]
+    lines += [codex("event_msg", inner="token_count", info=None), count(10, 4)]
+    session = session_in(CODEX, [codex_meta(), *lines, codex_message("assistant", "two")])
+    rows = [session.usage[at].tolist()[1] if at >= 0 else None for at in session.columns.usage]
+    assert rows == [1, 2, 3, 4, None]  # the first of all, that of "one", two more
+    assert [session.kind(place) for place in (1, 4)] == ["message"] * 2
+
+
 def test_what_a_fork_repeats_is_counted_in_its_source(tmp_path: Path) -> None:
     old = [codex_meta("x0"), codex_message("user", "words"), codex_message("assistant", "one")]
     old += [count(7, 7), codex_message("user", "more"), codex_message("assistant", "left")]
