@@ -16,7 +16,7 @@ STOPPED = 130
 
 
 @contextmanager
-def watched(stops: str = "stopping: what was written is removed again") -> Iterator[Tell]:
+def watched(stops: str = "stopping") -> Iterator[Tell]:
     """What a change tells how far it has come, which a person at a terminal sees. The first Ctrl+C
     stops it, as Esc does on the screen; a second one ends the command at once. stops: what is said
     then.

@@ -226,6 +226,18 @@ def test_what_was_killed_is_gone_on_with_though_many_entries_hold_the_same_words
     assert survey(store, root, "mine").index == []
 
 
+def test_old_server_is_enriched_like_a_new_one(old: Appliance, tmp_path: Path) -> None:
+    making, store = Making(old), JmftsStore(old.url, old.token, tmp_path / "old")
+    root, first, second = making.chain("the first of the words", "and the second of them")
+    planned = survey(store, root, "mine")
+    assert (planned.embed, planned.index) == ([first, second], [first, second])
+    planned.embed.clear()
+    assert [step.did for step in enriched(store.client, planned)] == ["indexed", "indexed"]
+    assert survey(store, root, "mine").index == [] and survey(store, root).index == []
+    store.close()
+    making.close()
+
+
 def test_server_that_cannot_embed_is_said_once_and_its_words_are_kept(
     store: JmftsStore, making: Making
 ) -> None:

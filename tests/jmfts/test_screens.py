@@ -144,6 +144,31 @@ async def test_deleting_cannot_be_stopped_and_says_so(
         assert len(tree(app).session or ()) == 4
 
 
+async def test_esc_stops_taking_back_and_it_can_be_asked_again(
+    appliance: Appliance, proxy: Proxy, making: Making, tmp_path: Path
+) -> None:
+    root, *_ = making.chain(*"abcd")
+    app = opened(proxy.url, appliance.token, root, tmp_path)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        tree(app).go_to(1)
+        await press(pilot, "x", "2", "enter", "3", "enter")
+        assert len(tree(app).session or ()) == 1
+        pruned = documents(appliance)
+        hold = Hold(proxy, "POST /documents", 2)
+        await press(pilot, "u")
+        await pilot.press("enter")
+        await hold.reached(pilot)
+        assert "writing 3 documents · Esc leaves all as it was" in text(app)
+        await pilot.press("escape")
+        await pilot.pause()
+        hold.release()
+        await settle(pilot)
+        assert "stopped: nothing of it is left" in text(app) and documents(appliance) == pruned
+        await press(pilot, "enter")
+        assert isinstance(app.screen, BrowserScreen) and len(tree(app).session or ()) == 4
+
+
 # Enriching
 
 
