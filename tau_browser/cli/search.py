@@ -82,6 +82,8 @@ def _within(args: argparse.Namespace, store: Store) -> tuple[Store, list[str] | 
     if len(args.within) > 1 and store.name != JMFTS:
         raise Failure("--in may be given again on a server only; name one session, or a folder")
     targets = [places.target(args, ref) for ref in args.within]
+    if len(targets) > 1 and any(target.store.name != JMFTS for target in targets):
+        raise Failure("--in: a file or a folder is searched by itself; leave the others out")
     paths = [target.path for target in targets if target.path is not None]
     return targets[0].store, paths or None
 
@@ -267,6 +269,7 @@ def _coverage(coverage: Coverage) -> dict[str, Any]:
         "embedded": coverage.embedded,
         "scanned": coverage.scanned,
         "unindexed": coverage.unindexed,
+        "what": coverage.what,
         "skipped": [{"path": path, "reason": reason} for path, reason in coverage.skipped],
     }
 
@@ -295,7 +298,7 @@ def _print(results: Results, remarks: list[str], printer: Printer) -> None:
     parts.append(f"{len(results.hits):,} shown")
     parts += ["re-ranked"] * results.reranked
     indexed = coverage.indexed - (coverage.unindexed or 0)
-    parts += [counted(coverage.sessions, "session"), f"{indexed:,} {coverage.what} indexed"]
+    parts += [counted(coverage.sessions, "session"), f"{counted(indexed, coverage.what)} indexed"]
     parts.append(f"{coverage.embedded:,} of {coverage.indexed:,} embedded")
     if coverage.skipped:
         parts.append(f"{counted(len(coverage.skipped), 'session')} not readable")

@@ -124,7 +124,7 @@ class Coverage:
     skipped: list[tuple[str, str]] = field(default_factory=list)
     scanned: int = 0
     unindexed: int | None = 0
-    what: str = "entries"
+    what: str = "entry"
 
 
 @dataclass(frozen=True, slots=True, order=True)

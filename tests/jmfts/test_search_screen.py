@@ -15,6 +15,8 @@ from tau_browser.stores.jmfts.store import JmftsStore
 from tau_browser.stores.targets import Target
 from tau_browser.tui.app import BrowserApp
 from tau_browser.tui.browser import BrowserScreen
+from tau_browser.tui.entry import EntryPane
+from tests.jmfts.appliance import Appliance
 from tests.jmfts.gate import Gate
 from tests.jmfts.making import Making
 from tests.tui.browsing import lines, press, results, settle, text
@@ -192,3 +194,21 @@ async def test_requests_of_an_older_query_are_cancelled_and_their_answers_droppe
         gate.open()
         await settle(pilot)
         assert shown(app) == [str(dog)] and gate.waiting[-1] == "dog"
+
+
+async def test_what_late_interaction_probably_matched_is_said_and_marked(
+    full: Appliance, tmp_path: Path
+) -> None:
+    making, store = Making(full), JmftsStore(full.url, full.token, tmp_path / "cache")
+    _, first = making.chain("Vehicle repair")
+    making.request("POST", f"/documents/{first}/embed?with_tokens=true")
+    app = browse(store)
+    async with app.run_test(size=LARGE) as pilot:
+        await settle(pilot)
+        await search(pilot, "car trouble")
+        await settle(pilot)
+        assert "≈ vehicle (for car 0." in text(app)
+        marked = app.screen.query_one(EntryPane)._finder
+        assert marked.approximate and len(marked.matches) == 1
+    store.close()
+    making.close()

@@ -76,5 +76,5 @@ def _coverage(sessions: int, about: Capabilities, counts: Counts, indexes: list[
         indexed=documents,
         embedded=about.corpus.documents_with_vectors,
         unindexed=documents - held if held <= documents else None,
-        what="documents",
+        what="document",
     )

@@ -64,10 +64,13 @@ def found_in(results: Results) -> str:
 
 def covered(coverage: Coverage) -> str:
     """What was searched, and what could not be."""
+    indexed = f"{coverage.indexed:,}"
+    if coverage.what != "entry":
+        indexed = counted(coverage.indexed, coverage.what)
     parts = [
         counted(coverage.sessions, "session"),
         counted(coverage.entries, "entry"),
-        f"{coverage.embedded:,} of {coverage.indexed:,} {_noun(coverage)}embedded",
+        f"{coverage.embedded:,} of {indexed} embedded",
     ]
     if coverage.unindexed is None:
         parts.append("cannot tell what the index of words lacks")
@@ -78,10 +81,6 @@ def covered(coverage: Coverage) -> str:
     if coverage.skipped:
         parts.append(f"{counted(len(coverage.skipped), 'session')} skipped")
     return " · ".join(parts)
-
-
-def _noun(coverage: Coverage) -> str:
-    return "" if coverage.what == "entries" else f"{coverage.what} "
 
 
 def manner_of(asking: Asking, unable: Collection[str] = ()) -> str:
