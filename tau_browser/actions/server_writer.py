@@ -9,6 +9,7 @@ number: what is deleted is in the trash before, and undo makes it anew.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import replace
 
 from tau_browser.actions.journal import Change, Journal
@@ -195,9 +196,10 @@ class ServerWriter:
         """Remove what a change made."""
         memo = change.memo
         if _adds(memo):
-            for document in reversed(self._added(memo)):
+            added = self._added(memo)
+            for document in reversed(added):
                 thread.run(self._client.delete(document))
-            if memo.get("title"):
+            if added and memo.get("title"):
                 thread.run(self._client.update(int(memo["root"]), {"title": memo["title"]}))
             return
         begun = self._begun(change)
@@ -276,12 +278,12 @@ class ServerWriter:
         known = ids_of(source)
         (new,) = (record for record in records_of(result) if record["id"] not in known)
         name = new["name"] if new["type"] == "session_info" else None
-        above = new["parentId"]
+        parent = root if new["parentId"] is None else int(new["parentId"])
         memo = {
             "url": self._client.url,
             "root": root,
             "entry": {
-                "parent": root if above is None else int(above),
+                "parent": parent,
                 "after": max(map(int, known), default=root),
                 "tau": storing.payload_of(new),
             },
@@ -289,6 +291,7 @@ class ServerWriter:
             "title": None if name is None else thread.run(self._client.document(root)).title,
         }
         change = replace(change, path=str(root), memo=memo)
+        self._require_allowed([root, parent])
         seq = self._last_seq(source) + 1
         journal.write(change)
         try:
@@ -323,6 +326,7 @@ class ServerWriter:
             for at in range(len(source))
             if source.entry_id(at) in gone and parent_id(source, at) not in gone
         ]
+        self._require_allowed(tops)
         memo = {
             "url": self._client.url,
             "root": root,
@@ -396,6 +400,16 @@ class ServerWriter:
         await self._client.update(document, changes)
 
     # What was read, and what is kept
+
+    def _require_allowed(self, documents: Iterable[int]) -> None:
+        """Raises Refused where the token may look at a document and not change it. Servers before
+        0.6.0 do not tell, and then refuse themselves."""
+        for document in documents:
+            if thread.run(self._client.view(document)).can_write is False:
+                raise Refused(
+                    f"document {document} is not open to changes with this token: nothing was "
+                    "written; ask the owner of the server for that, or fork the conversation"
+                )
 
     def _require_unchanged(self, read: Read, journal: Journal) -> None:
         now = self.read(read.path, journal).read

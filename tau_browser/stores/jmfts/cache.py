@@ -20,7 +20,7 @@ import msgspec
 from tau_browser.stores.files import FileSource
 from tau_browser.stores.store import StoreError
 
-_VERSION = 2
+_VERSION = 3
 _MOST = 2**30  # bytes of all files together
 _LONGEST = 64 * 1024  # bytes of the last line
 
@@ -34,6 +34,7 @@ class Reading(msgspec.Struct, frozen=True):
     newest_updated: str | None
     root_updated: str | None
     incomplete: list[int]  # entries whose streams had not ended
+    hidden: int  # documents that are not open to the token, and are no part of `count`
     last_seq: int | None  # the writer's counter at its highest
     flaws: list[str]  # why nothing may be written to it
     size: int  # bytes of the log

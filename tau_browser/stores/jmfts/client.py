@@ -51,6 +51,7 @@ class Client:
         self._token = token
         self._slots = asyncio.Semaphore(_IN_FLIGHT)
         self._opened: httpx.AsyncClient | None = None
+        self._is_owner: bool | None = None
 
     # Looking
 
@@ -99,14 +100,17 @@ class Client:
         return await self._get(f"/view/{document}", View)
 
     async def is_owner(self) -> bool:
-        """Whether the token is the owner's, from whom nothing is hidden."""
-        try:
-            await self._get("/access/audit", dict[str, Any], {"limit": 1})
-        except JmftsError as error:
-            if error.status in (403, 404):
-                return False
-            raise
-        return True
+        """Whether the token is the owner's, from whom nothing is hidden. Asked once."""
+        if self._is_owner is None:
+            try:
+                await self._get("/access/audit", dict[str, Any], {"limit": 1})
+            except JmftsError as error:
+                if error.status not in (403, 404):
+                    raise
+                self._is_owner = False
+            else:
+                self._is_owner = True
+        return self._is_owner
 
     async def subtree(self, document: int, max_depth: int) -> AsyncGenerator[tuple[bytes, int]]:
         """The answer that holds a document and all below it, in pieces as they come, each with

@@ -18,6 +18,7 @@ import msgspec
 from tau_browser.model.decoder import Decoder
 from tau_browser.model.diagnostic import Diagnostic, Severity
 from tau_browser.model.session import Session, session_of
+from tau_browser.model.text import counted
 from tau_browser.stores.files import FileSource
 from tau_browser.stores.jmfts import thread
 from tau_browser.stores.jmfts.cache import Cache, Reading
@@ -208,7 +209,8 @@ class JmftsSession:
     def _take(self, fetched: _Fetched, done: int) -> Iterator[Progress]:
         """Keep what was fetched, and read it."""
         lines = fetched.ordered()
-        flaws = [header_line(fetched.root)[1], disorder(lines)]
+        hidden = thread.run(self._hidden(len(lines) + 1))
+        flaws = [header_line(fetched.root)[1], disorder(lines), _lack(hidden)]
         log = fetched.log()
         self._reading = reading = Reading(
             count=len(lines) + 1,
@@ -217,6 +219,7 @@ class JmftsSession:
             newest_updated=fetched.newest.updated_at,
             root_updated=fetched.root.updated_at,
             incomplete=[line.document for line in lines if line.incomplete],
+            hidden=hidden,
             last_seq=_highest(lines),
             flaws=[flaw for flaw in flaws if flaw],
             size=sum(map(len, log)),
@@ -230,6 +233,14 @@ class JmftsSession:
             self._decoder.feed(piece)
             yield Progress(done, done + 1)
         yield Progress(done + 1, done + 1, self._now())
+
+    async def _hidden(self, count: int) -> int:
+        """How many documents of it the token may not see, where it sees so many: the server leaves
+        them out without a word, and counts them. Raises JmftsError."""
+        if await self._client.is_owner():
+            return 0
+        total = (await self._client.frontier(self._document)).nodes_total
+        return max(0, total - count)
 
     # From what was kept
 
@@ -310,7 +321,7 @@ class JmftsSession:
         known = (*reading.incomplete, self._document)
         if newest.updated_at != reading.newest_updated and newest.id not in known:
             return None
-        if reading.count + len(new) != frontier.nodes_total:
+        if reading.count + reading.hidden + len(new) != frontier.nodes_total:
             return None
         finished = [each for each in unfinished if each and self._is_finished(each)]
         return [*finished, *new]
@@ -366,6 +377,11 @@ def _grown(reading: Reading, lines: Mapping[int, Line], added: Sequence[Document
         last_seq=_highest(new) or reading.last_seq,
         flaws=[*reading.flaws, *([flaw] if flaw else [])],
     )
+
+
+def _lack(hidden: int) -> str:
+    """Why a conversation is not all there."""
+    return f"{counted(hidden, 'document')} of it not open to this token" if hidden else ""
 
 
 def _up_to(newest: Document, reading: Reading) -> Reading:
