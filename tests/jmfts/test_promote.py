@@ -88,8 +88,15 @@ def test_refusals_say_what_to_do(
     where = ["promote", "--store", "jmfts", SOURCE, "--into"]
     assert "promote what? Give --only" in run(*where, "x").err
     assert "--store jmfts" in run("promote", SOURCE, "--into", "x", "--kind", "y").err
-    number = making.document(title="other", usetype="note")
-    assert "is no corpus" in run(*where, str(number), "--kind", "checkpoint").err
+    note = making.document(title="other", usetype="note")
+    root, entry = making.chain("hello")
+    before = appliance.sql("SELECT count(*), max(updated_at) FROM documents")
+    for number, usetype in {note: "note", root: "tau:conversation", entry: "tau:message"}.items():
+        for words in (["promote", "--kind", "checkpoint"], ["distill"]):
+            told = run(*words, "--store", "jmfts", SOURCE, "--into", str(number))
+            assert (told.code, told.out) == (2, "")
+            assert f"document {number} is no corpus: it is {usetype}; a title" in told.err
+    assert appliance.sql("SELECT count(*), max(updated_at) FROM documents") == before
     for _ in range(2):
         making.document(title="twice", usetype="tau-browse:corpus")
     assert "2 corpora are called" in run(*where, "twice", "--kind", "checkpoint").err

@@ -11,6 +11,7 @@ from tau_browser.actions.progress import Progress, Stopped, Tell, silent
 from tau_browser.actions.promote.choosing import Candidate
 from tau_browser.model.text import counted, first_line, safe_line
 from tau_browser.stores.jmfts import storing, thread
+from tau_browser.stores.jmfts.records import FOREIGN
 from tau_browser.stores.jmfts.store import JmftsStore
 from tau_browser.stores.store import StoreError
 
@@ -82,7 +83,7 @@ def plan_promotion(
     for candidate in candidates:
         if candidate.identity in known or candidate.identity in new:
             there += 1
-        elif why := storing.obstacle({"type": PROMOTED, **_body(candidate, 0)}):
+        elif why := storing.obstacle({"type": FOREIGN, **_body(candidate, 0)}):
             refused.append((candidate, why))
         else:
             new[candidate.identity] = candidate
@@ -161,8 +162,9 @@ def _corpus(store: JmftsStore, name: str) -> int | None:
     if name.isdecimal():
         found = thread.run(client.document(int(name)))
         if found.usetype != CORPUS:
+            what = safe_line(found.usetype or "of no use type")
             raise Refused(
-                f"document {name} is no corpus: it is {found.usetype or 'of no use type'}"
+                f"document {name} is no corpus: it is {what}; a title that is new makes one"
             )
         return found.id
     named = [each.id for each in thread.run(client.documents(CORPUS, _MOST)) if each.title == name]
@@ -194,5 +196,5 @@ def _body(candidate: Candidate, document: int) -> dict[str, Any]:
             **({"tau": candidate.summary} if candidate.summary is not None else {}),
         },
         "auto_embed": False,
-        "auto_index_bm25": True,
+        "auto_index_bm25": storing.is_indexable(candidate.body),
     }
