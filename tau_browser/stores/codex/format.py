@@ -44,6 +44,15 @@ class _Total(msgspec.Struct, frozen=True, gc=False):
     tokens: tuple[int, ...]
 
 
+class _Told(msgspec.Struct, gc=False):
+    """What some lines tell, as hashes: `items` what items do, it does not matter which, and
+    `events` what events may tell again, each at one of `places`, from the first of the lines on."""
+
+    items: list[int] = []
+    places: list[int] = []
+    events: list[int] = []
+
+
 class _Part(msgspec.Struct, gc=False):
     text: str | None = None
 
@@ -87,13 +96,16 @@ class CodexFormat(Format):
 
     def heads(self, lines: bytes, header: Record | None) -> tuple[Sequence[Head], Links]:
         heads: list[Head] = []
-        told: set[int] = set()  # by all of these lines: it does not matter by which
+        told = _Told()
         links: Links = [(0, told)]
         for at, line in enumerate(_decode_lines(lines)):
             head, items, again = _read(line)
             heads.append(head)
             if items:
-                told.update(items)
+                told.items += items
+            elif isinstance(again, int):
+                told.places.append(at)
+                told.events.append(again)
             elif again is not None:
                 links.append((at, again))
         return heads, links
@@ -120,14 +132,13 @@ class CodexFormat(Format):
             head, _ = head_of(self.record(record))
             return msgspec.structs.replace(head, id=UNSET, parentId=PREVIOUS), [], None
         head, items, again = _read(line)
-        return head, [], set(items) if items else again
+        if items:
+            return head, [], _Told(items=[*items])
+        return head, [], _Told(places=[0], events=[again]) if isinstance(again, int) else again
 
     def settle(self, columns: Columns, links: Links) -> tuple[Columns, list[Diagnostic]]:
-        told = set[int]().union(*(link for _, link in links if isinstance(link, set)))
-        events = [(place, link) for place, link in links if isinstance(link, int)]
         counts = [(place, link) for place, link in links if isinstance(link, _Total)]
-        kept = np.ones(len(columns), np.bool_)
-        kept[[place for place, _ in events]] = [link not in told for _, link in events]
+        kept = _tells_anew(links, len(columns))
         doubles = len(kept) - int(kept.sum())
         usage = columns.usage.copy()
         _give_to_entries_before(usage, kept, counts)
@@ -246,6 +257,17 @@ def _usage(info: _Info) -> Usage | None:
         return None
     cached = tokens.cached_input_tokens
     return Usage(tokens.input_tokens - cached, tokens.output_tokens, cached)
+
+
+def _tells_anew(links: Links, count: int) -> Bools:
+    """Which of so many records are no event that tells what an item tells."""
+    told = [(place, link) for place, link in links if isinstance(link, _Told)]
+    items = np.array([item for _, link in told for item in link.items], np.int64)
+    events = np.array([event for _, link in told for event in link.events], np.int64)
+    places = np.array([first + at for first, link in told for at in link.places], np.int64)
+    anew = np.ones(count, np.bool_)
+    anew[places[np.isin(events, items)]] = False
+    return anew
 
 
 def _give_to_entries_before(
