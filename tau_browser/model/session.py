@@ -37,7 +37,8 @@ class _Stamp(msgspec.Struct):
 
 _LINE_NAME = re.compile("line-([0-9]{1,9})")
 _decode_stamp = msgspec.json.Decoder(_Stamp).decode
-_STRETCH = 4096  # bytes: to copy more costs more than to ask the system again
+_STRETCH = 128 * 1024  # bytes that are read at once
+_GAP = 4096  # bytes, at most, between two records that are neighbours
 _LINK_REASONS = {
     Flag.ORPHAN: "its parent is not in the session: drawn as a detached root",
     Flag.CYCLE: "its parents lead back to itself: the ring is cut here, drawn as a detached root",
@@ -233,17 +234,20 @@ def session_of(log: Log, source: Source) -> Session:
 
 
 def records_at(source: Source, columns: Columns, places: Int32s) -> Iterator[bytes]:
-    """The bytes of the records at these places, in this order. Records that lie close together
-    are read at once."""
-    read_from = read_to = 0
-    stretch = b""
-    for start, stop in zip(
-        columns.start[places].tolist(), columns.stop[places].tolist(), strict=True
-    ):
-        if start < read_from or stop > read_to:
-            read_from, read_to = start, max(stop, start + _STRETCH)
-            stretch = source.read(read_from, read_to)
-        yield stretch[start - read_from : stop - read_from]
+    """The bytes of the records at these places, in this order. Neighbours are read at once, others
+    alone: to ask the system for each costs less than to copy what lies between."""
+    start, stop = columns.start[places], columns.stop[places]
+    gap = start[1:] - stop[:-1]
+    apart = (gap < 0) | (gap > _GAP) | (start[1:] // _STRETCH != start[:-1] // _STRETCH)
+    ends = np.append(np.flatnonzero(apart) + 1, len(places)).tolist() if len(places) else []
+    starts, stops = start.tolist(), stop.tolist()
+    at = 0
+    for end in ends:
+        begin = starts[at]
+        stretch = source.read(begin, stops[end - 1])
+        for row in range(at, end):
+            yield stretch[starts[row] - begin : stops[row] - begin]
+        at = end
 
 
 def stamp_of(raw: bytes) -> str:

@@ -314,7 +314,7 @@ def _choose_main(runs: Runs, leaf: int) -> None:
     """The branch that goes on at a fork holds the leaf, or else the newest entry."""
     newest = (runs.start + runs.size - 1).tolist()
     for run in _leaves_first(runs):
-        if below := runs.own(run):
+        if runs.children[run] and (below := runs.own(run)):
             runs.main[run] = max(below, key=newest.__getitem__)
             newest[run] = max(newest[run], newest[runs.main[run]])
     run = runs.of(leaf) if leaf != NOWHERE else NOWHERE

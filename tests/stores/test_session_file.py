@@ -87,6 +87,7 @@ def test_records_are_read_when_they_are_looked_at_even_after_the_file_is_gone(pa
 
 
 def test_a_file_is_closed_with_the_last_session_that_was_read_from_it(path: Path) -> None:
+    gc.collect()  # what other tests left open
     open_files = len(os.listdir("/proc/self/fd"))
     opened = SessionFile(str(path))
     session = loaded(opened)
