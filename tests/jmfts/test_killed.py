@@ -260,7 +260,7 @@ def test_killed_change_is_taken_back(
 def test_ctrl_c_stops_as_esc_does(
     home: Path, server: Proxy, appliance: Appliance, making: Making
 ) -> None:
-    root, *_ = making.chain(*"abc")
+    root, *_ = making.chain(*map(str, range(60)))  # far more than what is under way by then
     long_ago(appliance)
     before = state(appliance)
     words = ("fork", str(root))
