@@ -122,7 +122,7 @@ SEARCH = [
     Key("next_pane", "tab", "accept a completion, or next pane"),
     Key("previous_pane", "shift+tab", "previous pane"),
     Key("query_line", "slash,s", "to the query line"),
-    Key("how", "w", "how to search, and what each ranker counts"),
+    Key("how", "w", "where and how to search, and what each ranker counts"),
     Key("save", "ctrl+s", "save the search under a name"),
     Key("searches", "ctrl+r", "saved searches, and the last queries"),
     Key("copy", "y", "copy the search as a command line"),

@@ -492,6 +492,22 @@ async def test_weights_and_methods_are_changed_in_view_of_the_results(app: Brows
         assert "bm25 1 · static 0.4 · neural 1 · convex" in lines(app)[0]
 
 
+async def test_only_the_open_session_is_searched(tmp_path: Path) -> None:
+    home = home_in(tmp_path)
+    opened = next(path for path in sorted(home.rglob("*.jsonl")) if "retry" in path.read_text())
+    app = browse(home, opened, cache_folder=tmp_path / "index")
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await search(pilot, "the")
+        paths = {hit.standing.path for hit in app_hits(app)}
+        assert len(paths) > 1 and str(opened) in paths
+        await press(pilot, "enter", "w", "l", "escape")
+        assert "· in this session ·" in text(app)
+        assert {hit.standing.path for hit in app_hits(app)} == {str(opened)}
+        await press(pilot, "y", "c")
+        assert app.clipboard == f"tau-browse search --in {opened} the"
+
+
 async def test_a_method_that_takes_the_query_as_it_is(app: BrowserApp) -> None:
     async with app.run_test(size=WIDE) as pilot:
         await settle(pilot)

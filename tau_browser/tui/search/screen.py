@@ -49,7 +49,7 @@ _MORE = 4
 _WIDE = 110  # columns from which the preview stands beside the results
 _EXPLAINED_AFTER = 0.3  # seconds for which a hit is selected
 _MEDIUM = (60, 16)  # columns and lines from which it stands below
-_HINTS = "Enter open · Tab pane · / query · w weights · ^R saved · ^S save · y copy · Esc back"
+_HINTS = "Enter open · Tab pane · / query · w where, how · ^R saved · ^S save · y copy · Esc back"
 _NO_QUERY = "type to search all sessions"
 
 
