@@ -97,7 +97,7 @@ def record_of(document: Located) -> Record | None:
         return {
             "type": FOREIGN,
             **link,
-            "timestamp": stamp(document.created_at),
+            "timestamp": stamp(document.event_time or document.created_at),
             "usetype": document.usetype,
             "title": document.title,
             "content": document.content,

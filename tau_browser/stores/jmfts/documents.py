@@ -81,6 +81,7 @@ class Located(msgspec.Struct, frozen=True, gc=False):
     content: str | None = None
     usetype: str | None = None
     created_at: str | None = None
+    event_time: str | None = None
     structured_content: msgspec.Raw = _NULL
 
 
