@@ -117,7 +117,7 @@ def _refusals(reading: Reading, request: PruneRequest, rules: Rules) -> list[Ref
     holders = rules.holders(session)
     if asides := [root for root in request.roots if not holders[root]]:
         names = safe_line(", ".join(session.ids(asides)))
-        raise Refused(f"{names}: nothing hangs under it, and a copy leaves it out anyway")
+        raise Refused(f"{names}: nothing hangs under it: prune an entry of the conversation")
     refusals = rules.unfit(reading) + reading.busy(copies=to_copy, force=request.force)
     bad = unreadable(session)
     if bad and rules is TAU_RULES:

@@ -29,7 +29,7 @@ from tau_browser.actions.plan import Refusal, Refused
 from tau_browser.actions.programs.foreign import ForeignRules
 from tau_browser.actions.reading import Reading
 from tau_browser.model.calls import call_of, is_result
-from tau_browser.model.columns import Bools, Flag, Int32s
+from tau_browser.model.columns import PREVIOUS_KEY, Bools, Flag, Int32s
 from tau_browser.model.decoder import FILE_BYTES
 from tau_browser.model.payload import Record, message_of
 from tau_browser.model.session import Session
@@ -129,7 +129,7 @@ class ClaudeCodeRules(ForeignRules):
         return "parentUuid", record.get("parentUuid")
 
     def holders(self, session: Session) -> Bools:
-        held: Bools = (session.columns.flags & Flag.NO_ID) == 0
+        held: Bools = session.columns.parent != PREVIOUS_KEY  # nor what only stands between
         return held
 
     def references(self, record: Record) -> dict[str, str]:

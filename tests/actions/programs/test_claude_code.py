@@ -320,6 +320,9 @@ def talks(draw: st.DrawFn) -> list[Record]:
         for nth in results[: draw(st.sampled_from([calls, calls, max(0, calls - 1)]))]:
             name = f"r{at}.{nth}"
             under = draw(st.sampled_from([f"a{at}.{nth}", above]))
+            if draw(st.integers(0, 3)) == 0:
+                lines.append(claude("progress", f"p{at}.{nth}", under, data={"type": "hook"}))
+                under = draw(st.sampled_from([under, f"p{at}.{nth}"]))
             if under == above or nth == results[-1]:
                 above = name
             lines.append(claude("user", name, under, [tool_result(f"ca{at}.{nth}", f"did {nth}")]))
