@@ -7,9 +7,15 @@ entry above it that has a call of its id.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import islice
 
 from tau_browser.model.payload import Call, Record, blocks_of, message_of
 from tau_browser.model.session import Session
+from tau_browser.model.tree import NOWHERE
+
+_CLOSE = 64
+"""Entries above a result that are gone through one by one in search of its call."""
 
 _MAX_ABOVE = 200
 """Answers above a result that are looked at for the name of its tool."""
@@ -33,14 +39,29 @@ def call_of(
     if not call_id:
         return None
     needle = call_id.encode() if _PLAIN_ID.fullmatch(call_id) else b""
-    above = session.tree.path(place)[:-1]
-    assistants = above[session.roles.where(session.columns.role[above], "assistant")]
-    for at in assistants[::-1][:most].tolist():
+    for at in islice(_answers_above(session, place), most):
         if needle in session.raw(at):
             for call in _calls(session.record(at)):
                 if call.id == call_id:
                     return at, call
     return None
+
+
+def _answers_above(session: Session, place: int) -> Iterator[int]:
+    """The model's answers on the path to an entry, the nearest first. Step by step at the start: a
+    call is close to its result, and a path may be long."""
+    parent = session.tree.parent
+    at = int(parent[place])
+    for _ in range(_CLOSE):
+        if at == NOWHERE:
+            return
+        if session.role(at) == "assistant":
+            yield at
+        at = int(parent[at])
+    if at != NOWHERE:
+        path = session.tree.path(at)
+        answers = path[session.roles.where(session.columns.role[path], "assistant")]
+        yield from reversed(answers.tolist())
 
 
 class ResultNames:
