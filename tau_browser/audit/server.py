@@ -28,7 +28,6 @@ class JmftsMemory:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._is_owner: bool | None = None
         self.title = f"JMFTS at {client.url}"
 
     def search(
@@ -83,12 +82,10 @@ class JmftsMemory:
             return None if error.is_missing and await self._sees_all() else error
 
     async def _sees_all(self) -> bool:
-        if self._is_owner is None:
-            try:
-                self._is_owner = await self._client.is_owner()
-            except JmftsError:
-                return False
-        return self._is_owner
+        try:
+            return await self._client.is_owner()
+        except JmftsError:
+            return False
 
 
 class Connection(Protocol):
