@@ -48,6 +48,9 @@ class Surgery(_Base):
     def _open(self, path: str) -> None:
         raise NotImplementedError
 
+    def _reload(self) -> None:
+        raise NotImplementedError
+
     def _refresh_list(self) -> None:
         raise NotImplementedError
 
@@ -104,6 +107,7 @@ class Surgery(_Base):
 
     def _enriched(self, said: str | None) -> None:
         if said:
+            self._reload()  # what has vectors now bears another date, and pieces came
             self._tell(said)
 
     def action_import(self) -> None:

@@ -185,7 +185,10 @@ async def test_enriching_is_planned_done_and_told(full: Appliance, tmp_path: Pat
         assert "done: 2 embedded" in text(app)
         await press(pilot, "enter")
         assert "nothing to do" in text(app)
-        await press(pilot, "escape", "E")
+        read = tree(app).session
+        await press(pilot, "escape")
+        assert tree(app).session is not read  # documents with vectors are others to the server
+        await press(pilot, "E")
         assert "2 entries: embedded already" in text(app)
     making.close()
 
@@ -212,7 +215,8 @@ async def test_esc_pauses_enriching_and_the_same_key_goes_on(
             assert "paused after 1 embedded" in text(app) and "1 left to do" in text(app)
             await press(pilot, "escape")
             assert isinstance(app.screen, BrowserScreen)
-            assert "paused after 1 embedded; E goes on from there" in text(app)
+            said = [notice.message for notice in app._notifications]
+            assert "paused after 1 embedded; E goes on from there" in said
             await press(pilot, "E")
             assert "1 entry to embed" in text(app) and "1 entry: embedded already" in text(app)
             await press(pilot, "enter")

@@ -51,7 +51,8 @@ class Ended(Message):
 
 
 class EnrichScreen(Screen[str | None]):
-    """One conversation. The result is what is to be said of it where it was asked for."""
+    """One conversation. The result is what was done last, to be said where it was asked for; None
+    if nothing was."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "leave", "back", show=False),
@@ -70,6 +71,7 @@ class EnrichScreen(Screen[str | None]):
         self._report: Enriched | None = None
         self._watch = Watch(self.post_message)  # of what runs now
         self._enriching = False
+        self._said: str | None = None
 
     def compose(self) -> ComposeResult:
         yield self._title
@@ -136,6 +138,7 @@ class EnrichScreen(Screen[str | None]):
     def on_ended(self, event: Ended) -> None:
         self._enriching = False
         self._report = event.report
+        self._said = event.report.about + ("; E goes on from there" if event.report.left else "")
         keys = "Enter looks again · Esc back"
         if event.report.stopped:
             keys = "Enter goes on from here, or E at any time · Esc back"
@@ -145,11 +148,8 @@ class EnrichScreen(Screen[str | None]):
         if self._enriching:
             self._watch.stop()
             self._keys.show("pausing after this document")
-        elif self._report is None:
-            self.dismiss(None)
         else:
-            goes_on = "; E goes on from there" if self._report.left else ""
-            self.dismiss(self._report.about + goes_on)
+            self.dismiss(self._said)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """What goes wrong behind the screen is said on it."""
