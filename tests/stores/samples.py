@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tau_browser.stores.aethergraph.store import AethergraphStore
-from tau_browser.stores.agmem import origin
+from tau_browser.stores.agmem import refs
 from tau_browser.stores.agmem.store import AgmemStore
 from tau_browser.stores.claude_code.store import ClaudeCodeStore
 from tau_browser.stores.codex.store import CodexStore
@@ -132,7 +132,7 @@ def _make_agmem(folder: Path) -> dict[str, int]:
         made.commit(repo, files)
         made.keep(repo, files)
         # branch, session, commit, type, and files
-        sessions[origin.session_id(str(repo))] = 4 + count
+        sessions[refs.session_id(str(repo))] = 4 + count
     return sessions
 
 

@@ -14,7 +14,7 @@ from tau_browser.stores.agmem.beside_lines import lines_beside
 from tau_browser.stores.agmem.changes import Changes
 from tau_browser.stores.agmem.history import History
 from tau_browser.stores.agmem.history_lines import HistoryLines
-from tau_browser.stores.agmem.origin import session_id
+from tau_browser.stores.agmem.refs import session_id
 from tau_browser.stores.agmem.writing import SHORT, STORE, Writer, line_of
 from tau_browser.stores.translated import Translation
 

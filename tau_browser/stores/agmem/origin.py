@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 from tau_browser.stores.agmem.beside import Beside
 from tau_browser.stores.agmem.history import History, history_of
-from tau_browser.stores.agmem.objects import Objects, bytes_at, is_id
-from tau_browser.stores.agmem.packs import Damaged
+from tau_browser.stores.agmem.objects import Objects
 from tau_browser.stores.agmem.refs import refs_of
 from tau_browser.stores.files import words_of
 from tau_browser.stores.store import StoreError
@@ -51,18 +50,6 @@ class Repository:
         """Its commits. Raises StoreError."""
         mem = f"{self.path}/.mem"
         return history_of(Objects(f"{mem}/objects"), refs_of(mem))
-
-
-def session_id(root: str) -> str:
-    """The id of a repository as a session: that of the first commit that its reflog tells, so that
-    it stays the same when the folder is moved; else one made of its place."""
-    try:
-        first = bytes_at(f"{root}/.mem/logs/HEAD")[:64].decode("ascii", "replace")
-    except (OSError, Damaged):
-        first = ""
-    if not is_id(first):
-        first = hashlib.sha256(root.encode("utf-8", "surrogateescape")).hexdigest()
-    return f"agmem-{first[:12]}"
 
 
 def is_repository(path: str) -> bool:

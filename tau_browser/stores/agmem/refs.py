@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -133,3 +134,15 @@ def _text(path: str, problems: list[tuple[str, str]], *, missing_is_fine: bool =
     except Damaged as error:
         problems.append((path, str(error)))
     return ""
+
+
+def session_id(root: str) -> str:
+    """The id of a repository as a session: that of the first commit that its reflog tells, so that
+    it stays the same when the folder is moved; else one made of its place."""
+    try:
+        first = bytes_at(f"{root}/.mem/logs/HEAD")[:64].decode("ascii", "replace")
+    except (OSError, Damaged):
+        first = ""
+    if not is_id(first):
+        first = hashlib.sha256(root.encode("utf-8", "surrogateescape")).hexdigest()
+    return f"agmem-{first[:12]}"

@@ -9,7 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tau_browser.stores.agmem.origin import Repository, is_repository, repositories, session_id
+from tau_browser.stores.agmem.origin import Repository, is_repository, repositories
+from tau_browser.stores.agmem.refs import session_id
 from tau_browser.stores.files import Identity
 from tau_browser.stores.store import Capability, Listed, Place, StoreError, Unreadable
 

@@ -6,8 +6,8 @@ import os
 from dataclasses import replace
 
 from tau_browser.model.session import Session
+from tau_browser.stores.claude_code.agents import agent_files
 from tau_browser.stores.claude_code.format import CLAUDE_CODE
-from tau_browser.stores.claude_code.store import agent_files
 from tau_browser.stores.claude_code.titles import title_of
 from tau_browser.stores.files import FileSources
 from tau_browser.stores.session_file import SessionFile

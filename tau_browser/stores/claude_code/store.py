@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from tau_browser.stores.claude_code.agents import agent_files, is_agent_file, owner_of
 from tau_browser.stores.file_store import FileStore
 from tau_browser.stores.files import Identity, identity_of
-from tau_browser.stores.peek import first_records, holds_log
+from tau_browser.stores.peek import holds_log
 from tau_browser.stores.store import Capability, Place
 
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 _PROJECTS = "projects"
 _END = ".jsonl"
-_AGENT = "agent-"
 _OTHERS = ("journal.jsonl", "history.jsonl")
 """Files that end as sessions do, but hold none."""
+_KINDS = ("queue-operation", "mode", "permission-mode", "custom-title", "ai-title", "last-prompt")
 
 
 class ClaudeCodeStore(FileStore):
@@ -49,7 +49,7 @@ class ClaudeCodeStore(FileStore):
         name = os.path.basename(path)
         if not name.endswith(_END) or name in _OTHERS:
             return False
-        return not name.startswith(_AGENT) or not os.path.exists(_owner(path))
+        return not is_agent_file(name) or not os.path.exists(owner_of(path))
 
     @staticmethod
     def id_in(path: str) -> object:
@@ -78,15 +78,6 @@ class ClaudeCodeStore(FileStore):
         return ClaudeCodeSession(path)
 
 
-def agent_files(path: str) -> list[tuple[str, str]]:
-    """The files of the sub-agents of a session, in the order in which they were begun: (path,
-    path from the session's folder)."""
-    folder = os.path.dirname(path)
-    found = [*_below(path.removesuffix(_END)), *_beside(path)]
-    begun = sorted((_begun(agent), agent) for agent in found)
-    return [(agent, os.path.relpath(agent, folder)) for _, agent in begun]
-
-
 def _is_claude_code(records: list[dict[str, Any]]) -> bool:
     for record in records:
         if "sessionId" in record and ("uuid" in record or record.get("type") in _KINDS):
@@ -96,50 +87,3 @@ def _is_claude_code(records: list[dict[str, Any]]) -> bool:
         if record.get("type") == "file-history-snapshot" and "messageId" in record:
             return True
     return False
-
-
-_KINDS = ("queue-operation", "mode", "permission-mode", "custom-title", "ai-title", "last-prompt")
-
-
-def _owner(agent: str) -> str:
-    """The path of the session that an agent's file belongs to, if its name or its lines tell."""
-    session, below, _ = agent.rpartition("/subagents/")
-    if below:
-        return session + _END
-    session_id = next((_text(record, "sessionId") for record in first_records(agent)), "")
-    return os.path.join(os.path.dirname(agent), session_id + _END) if session_id else ""
-
-
-def _below(folder: str) -> Iterator[str]:
-    for above, _, names in os.walk(os.path.join(folder, "subagents")):
-        for name in names:
-            if name.startswith(_AGENT) and name.endswith(_END):
-                yield os.path.join(above, name)
-
-
-def _beside(path: str) -> Iterator[str]:
-    """Agents of older versions lie beside the sessions of their project."""
-    folder = os.path.dirname(path)
-    try:
-        changed = os.stat(folder).st_mtime_ns
-    except OSError:
-        return
-    yield from (agent for agent, owner in _agents_in(folder, changed) if owner == path)
-
-
-@lru_cache(maxsize=64)
-def _agents_in(folder: str, changed: int) -> list[tuple[str, str]]:
-    """The agents' files of a folder, each with its owner. `changed`: the time of the folder."""
-    names = os.listdir(folder)
-    agents = [name for name in names if name.startswith(_AGENT) and name.endswith(_END)]
-    paths = [os.path.join(folder, name) for name in agents]
-    return [(path, _owner(path)) for path in paths]
-
-
-def _begun(path: str) -> str:
-    return next((_text(record, "timestamp") for record in first_records(path)), "")
-
-
-def _text(record: dict[str, Any], name: str) -> str:
-    value = record.get(name)
-    return value if isinstance(value, str) else ""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tau_browser.actions.file_writer import FileWriter
 from tau_browser.actions.journal import Change, Journal
-from tau_browser.actions.plan import Plan, Refusal, Verb, Way
+from tau_browser.actions.plan import Bytes, Plan, Refusal, Verb, Way
 from tau_browser.actions.progress import Tell
 from tau_browser.audit.recall import SessionAudit
 from tau_browser.audit.report import FORMATS
@@ -41,7 +41,7 @@ class Report:
             read=None,  # what is reported is what was audited
             way=Way.NEW,
             target=target,
-            content=_Bytes(FORMATS[self.form](self.audits).encode("utf-8", "replace")),
+            content=Bytes(FORMATS[self.form](self.audits).encode("utf-8", "replace")),
             refusals=(Refusal(taken),) if os.path.lexists(target) else (),
             remarks=("queries, titles and evidence stand in it as they are: no secret is hidden",),
         )
@@ -64,15 +64,3 @@ class Report:
 
     def apply(self, plan: Plan, tell: Tell) -> Change:
         return FileWriter("").apply(plan, self.journal, tell)
-
-
-@dataclass(frozen=True, slots=True)
-class _Bytes:
-    data: bytes
-
-    @property
-    def size(self) -> int:
-        return len(self.data)
-
-    def pieces(self) -> Iterator[bytes]:
-        yield self.data
