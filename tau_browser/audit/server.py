@@ -78,14 +78,19 @@ class JmftsMemory:
         try:
             return _document(await self._client.entry(int(document)))
         except JmftsError as error:
-            # to some tokens, what is hidden looks like what is not there
-            return None if error.is_missing and await self._sees_all() else error
+            return await self._missing(int(document), error) if error.is_missing else error
 
-    async def _sees_all(self) -> bool:
+    async def _missing(self, document: int, error: JmftsError) -> Answer:
+        """What is surely gone, or why nobody can tell."""
         try:
-            return await self._client.is_owner()
-        except JmftsError:
-            return False
+            if not await self._client.is_owner():
+                return error  # to some tokens, what is hidden looks like what is not there
+            newest = await self._client.newest(1, 0)
+        except JmftsError as other:
+            return other
+        if not newest or newest[0].id < document:
+            return StoreError(f"no document of this server came to {document}: is it another one?")
+        return None
 
 
 class Connection(Protocol):

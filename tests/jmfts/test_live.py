@@ -123,6 +123,15 @@ def test_what_a_token_may_not_see_is_not_called_deleted(
     assert "not open to this token" in in_words(lives[str(world.hidden)])
 
 
+def test_a_number_that_the_server_never_came_to_is_not_called_deleted(
+    world: World, appliance: Appliance
+) -> None:
+    memory = JmftsMemory(Client(appliance.url, appliance.token))
+    answers = memory.read([str(world.deleted), "99999"])
+    assert answers[str(world.deleted)] is None
+    assert "is it another one?" in str(answers["99999"])
+
+
 def test_a_server_that_is_away(world: World, store: JmftsStore) -> None:
     memory = JmftsMemory(Client("http://127.0.0.1:9", "token-of-nobody"))
     lives = looked_up(store, str(world.root), memory)
