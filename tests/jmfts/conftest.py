@@ -17,6 +17,7 @@ from tests.cli.conftest import home, run
 from tests.environments import JMFTS, JMFTS_OLD, environment
 from tests.jmfts.appliance import Appliance, start
 from tests.jmfts.making import Making
+from tests.jmfts.proxy import Proxy, proxy_before
 
 __all__ = ["home", "run"]
 
@@ -68,6 +69,13 @@ def old(old_appliance: Appliance) -> Appliance:
     """A server of the oldest version that we speak to, empty."""
     old_appliance.reset()
     return old_appliance
+
+
+@pytest.fixture
+def proxy(appliance: Appliance) -> Iterator[Proxy]:
+    """What stands before the server without a model, and can spoil its answers."""
+    with proxy_before(appliance.url) as proxy:
+        yield proxy
 
 
 @pytest.fixture

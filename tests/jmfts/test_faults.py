@@ -23,19 +23,12 @@ from tests.jmfts.proxy import (
     drip,
     dropped_first,
     failing,
-    proxy_before,
     reset_midway,
     too_short,
     truncated,
     unauthorised,
     whole,
 )
-
-
-@pytest.fixture
-def proxy(appliance: Appliance) -> Iterator[Proxy]:
-    with proxy_before(appliance.url) as proxy:
-        yield proxy
 
 
 @pytest.fixture

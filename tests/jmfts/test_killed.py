@@ -7,7 +7,7 @@ import os
 import signal
 import socket
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -27,7 +27,7 @@ from tests.cli.conftest import PROGRAM, Run, environment
 from tests.conftest import DATA
 from tests.jmfts.appliance import Appliance
 from tests.jmfts.making import Making
-from tests.jmfts.proxy import Proxy, proxy_before, whole
+from tests.jmfts.proxy import Proxy, whole
 
 CHANGING = ("POST /documents", "PATCH ", "DELETE ")
 
@@ -40,12 +40,6 @@ def journal(tmp_path: Path) -> Journal:
 @pytest.fixture
 def writer(store: JmftsStore) -> ServerWriter:
     return ServerWriter(store)
-
-
-@pytest.fixture
-def proxy(appliance: Appliance) -> Iterator[Proxy]:
-    with proxy_before(appliance.url) as proxy:
-        yield proxy
 
 
 @pytest.fixture

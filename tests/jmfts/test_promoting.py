@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,13 +12,14 @@ from textual.pilot import Pilot
 from tau_browser.actions.promote.server import Promotion, plan_promotion
 from tau_browser.config import Settings
 from tau_browser.stores.aethergraph.store import AethergraphStore
-from tau_browser.stores.jmfts.client import Client
 from tau_browser.stores.targets import Target
 from tau_browser.tui.app import BrowserApp
 from tau_browser.tui.plan.screen import PlanScreen
 from tests.conftest import DATA
 from tests.jmfts.appliance import Appliance
+from tests.jmfts.hold import Hold
 from tests.jmfts.making import Making
+from tests.jmfts.proxy import Proxy
 from tests.jmfts.test_promote import promoted
 from tests.tui.browsing import MEDIUM, WIDE, press, settle, text, tree, until
 
@@ -95,49 +94,23 @@ async def test_a_filter_begins_with_the_threshold(app: BrowserApp, making: Makin
 
 
 async def test_stopped_nothing_of_it_is_left(
-    app: BrowserApp, making: Making, monkeypatch: pytest.MonkeyPatch
+    app: BrowserApp, proxy: Proxy, making: Making, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reached, go_on = threading.Event(), threading.Event()
-    _hold(monkeypatch, "create", after=3, reached=reached, go_on=go_on)
+    monkeypatch.setenv("JMFTS_API_URL", proxy.url)
+    hold = Hold(proxy, "POST /documents", 4)
     async with app.run_test(size=WIDE) as pilot:
         await settle(pilot)
         await press(pilot, "M", "p", *"halves", "enter", "f", "ctrl+u", *"signal:0", "enter")
         await pilot.press("enter")
-        await until(pilot, "Esc stops it, and nothing of it is left")
-        while not reached.is_set():
-            await pilot.pause(0.05)
+        await hold.reached(pilot)
+        assert "promoting 16 documents · Esc takes it back" in text(app)
         assert len(corpora(making)) == 1
         await pilot.press("escape")
-        go_on.set()
+        hold.release()
         await until(pilot, "stopped: nothing of it is left")
         assert corpora(making) == []
         await press(pilot, "escape", "u")
         assert "no change was made yet" in text(app)
-
-
-def _hold(
-    monkeypatch: pytest.MonkeyPatch,
-    method: str,
-    *,
-    after: int,
-    reached: threading.Event,
-    go_on: threading.Event,
-) -> None:
-    """Let a request of the client wait, once so many were made."""
-    import asyncio
-
-    made = 0
-    send: Callable[..., Any] = getattr(Client, method)
-
-    async def waiting(self: Client, *arguments: Any) -> Any:
-        nonlocal made
-        made += 1
-        if made > after:
-            reached.set()
-            await asyncio.to_thread(go_on.wait)
-        return await send(self, *arguments)
-
-    monkeypatch.setattr(Client, method, waiting)
 
 
 async def test_a_digest_is_kept_in_a_corpus(app: BrowserApp, making: Making) -> None:

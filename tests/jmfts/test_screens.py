@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import socket
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,8 +16,9 @@ from tau_browser.stores.targets import Target
 from tau_browser.tui.app import BrowserApp
 from tau_browser.tui.browser import BrowserScreen
 from tests.jmfts.appliance import Appliance
+from tests.jmfts.hold import Hold
 from tests.jmfts.making import Making, message
-from tests.jmfts.proxy import Proxy, proxy_before, whole
+from tests.jmfts.proxy import Proxy, proxy_before
 from tests.jmfts.test_enrich import LONG
 from tests.tui.browsing import MEDIUM, WIDE, browse, press, settle, text, tree
 
@@ -34,41 +31,10 @@ def nobody_writes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readings, "_STILL", 0)
 
 
-@pytest.fixture
-def proxy(appliance: Appliance) -> Iterator[Proxy]:
-    with proxy_before(appliance.url) as proxy:
-        yield proxy
-
-
 def opened(url: str, token: str, root: int, folder: Path) -> BrowserApp:
     """The app with a conversation open."""
     target = Target(JmftsStore(url, token, folder / "cache"), str(root))
     return BrowserApp(target, Settings(Path("config.toml")), {})
-
-
-class Hold:
-    """Holds back the nth answer to some kind of request until it is let go."""
-
-    def __init__(self, proxy: Proxy, asked: str, nth: int) -> None:
-        self._proxy, self._asked, self._left = proxy, asked, nth
-        self._reached, self._released = threading.Event(), threading.Event()
-        proxy.spoil = self._spoil
-
-    def _spoil(self, number: int, client: socket.socket, answer: bytes) -> bool:
-        if self._asked in self._proxy.asked[number]:
-            self._left -= 1
-            if not self._left:
-                self._reached.set()
-                assert self._released.wait(60)
-        return whole(number, client, answer)
-
-    async def reached(self, pilot: Pilot[None]) -> None:
-        """Wait until that answer is held back, and what is shown by then is shown."""
-        assert await asyncio.to_thread(self._reached.wait, 60)
-        await pilot.pause()
-
-    def release(self) -> None:
-        self._released.set()
 
 
 def documents(appliance: Appliance) -> str:
