@@ -100,6 +100,7 @@ def test_a_document_that_changed_and_one_that_is_gone(making: Making, memory: Jm
     one = making.document(title="One", content="A lighthouse lamp of glass.", usetype="note")
     two = making.document(title="Two", content="The lighthouse lamp is old.", usetype="note")
     recall, hits = first(recalled(making))
+    making.document(title="Three", content="A harbour.", usetype="note")
     brass = {"content": "A lighthouse lamp of brass.", "re_embed": False}
     making.request("PATCH", f"/documents/{one}", json=brass)
     making.request("DELETE", f"/documents/{two}")
