@@ -89,7 +89,7 @@ class JmftsMemory:
         except JmftsError as other:
             return other
         if not newest or newest[0].id < document:
-            return StoreError(f"{document} is beyond all that this server holds: is it another one?")
+            return StoreError(f"{document} is beyond what this server holds: is it another one?")
         return None
 
 
