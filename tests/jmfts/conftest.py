@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tau_browser.actions.journal import Journal
+from tau_browser.actions.server_writer import ServerWriter
 from tau_browser.stores.jmfts.store import JmftsStore
 from tests.cli.conftest import home, run
 from tests.environments import JMFTS, JMFTS_OLD, environment
@@ -92,3 +94,13 @@ def making(appliance: Appliance) -> Iterator[Making]:
     making = Making(appliance)
     yield making
     making.close()
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    return Journal(tmp_path / "state")
+
+
+@pytest.fixture
+def writer(store: JmftsStore) -> ServerWriter:
+    return ServerWriter(store)

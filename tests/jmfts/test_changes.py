@@ -34,16 +34,6 @@ TAU_FILES = sorted((DATA / "tau").glob("*.jsonl"))
 FILES = [path for path in TAU_FILES if path.name[:2] not in ("16", "17", "18", "33")]
 
 
-@pytest.fixture
-def journal(tmp_path: Path) -> Journal:
-    return Journal(tmp_path / "state")
-
-
-@pytest.fixture
-def writer(store: JmftsStore) -> ServerWriter:
-    return ServerWriter(store)
-
-
 @pytest.fixture(autouse=True)
 def nobody_writes(monkeypatch: pytest.MonkeyPatch) -> None:
     """What tests have just written counts as written long ago."""

@@ -33,16 +33,6 @@ CHANGING = ("POST /documents", "PATCH ", "DELETE ")
 
 
 @pytest.fixture
-def journal(tmp_path: Path) -> Journal:
-    return Journal(tmp_path / "state")
-
-
-@pytest.fixture
-def writer(store: JmftsStore) -> ServerWriter:
-    return ServerWriter(store)
-
-
-@pytest.fixture
 def server(proxy: Proxy, appliance: Appliance, monkeypatch: pytest.MonkeyPatch) -> Proxy:
     """The server as the command finds it, behind the proxy."""
     monkeypatch.setenv("JMFTS_API_URL", proxy.url)
