@@ -11,7 +11,16 @@ import pytest
 from tau_browser.stores.jmfts import thread
 
 
-def test_who_is_interrupted_ends_what_was_asked() -> None:
+def test_who_is_interrupted_at_any_moment_ends_what_was_asked() -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        for _ in range(300):  # the interrupt also comes before there is something to wait for
+            _interrupted()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _interrupted() -> None:
     ended = threading.Event()
 
     async def asked() -> None:
@@ -21,10 +30,6 @@ def test_who_is_interrupted_ends_what_was_asked() -> None:
         finally:
             ended.set()
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            thread.run(asked())
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with pytest.raises(KeyboardInterrupt):
+        thread.run(asked())
     assert ended.wait(30)

@@ -9,6 +9,7 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator, Coroutine, Generator, Iterator
 from concurrent.futures import Future, TimeoutError
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
@@ -21,11 +22,8 @@ _BEAT = 0.1  # seconds of waiting after which the one who waits is asked whether
 def run(asked: Coroutine[Any, Any, T]) -> T:
     """What a coroutine returns or raises; interrupted, it is cancelled. Not to be called from
     within the thread itself."""
-    future = submit(asked)
-    try:
+    with _under_way(asked) as future:
         return future.result()
-    finally:
-        future.cancel()
 
 
 def submit(asked: Coroutine[Any, Any, T]) -> Future[T]:
@@ -38,8 +36,7 @@ def wait(asked: Coroutine[Any, Any, T], waiting: W) -> Generator[W, None, T]:
 
     Closing the generator cancels what is asked.
     """
-    future = submit(asked)
-    try:
+    with _under_way(asked) as future:
         while True:
             try:
                 return future.result(_BEAT)
@@ -47,8 +44,6 @@ def wait(asked: Coroutine[Any, Any, T], waiting: W) -> Generator[W, None, T]:
                 if future.done():  # then it was a time limit of what was asked
                     raise
             yield waiting
-    finally:
-        future.cancel()
 
 
 def iterate(items: AsyncGenerator[T], waiting: T) -> Iterator[T]:
@@ -61,6 +56,25 @@ def iterate(items: AsyncGenerator[T], waiting: T) -> Iterator[T]:
             yield item
     finally:
         submit(_close(items))
+
+
+@contextmanager
+def _under_way(asked: Coroutine[Any, Any, T]) -> Iterator[Future[T]]:
+    """A coroutine under way, cancelled when its future is left: also by an interrupt that comes
+    before there is a future to cancel."""
+    left: Future[None] = Future()
+    try:
+        yield submit(_until(left, asked))
+    finally:
+        left.set_result(None)
+
+
+async def _until(left: Future[None], asked: Coroutine[Any, Any, T]) -> T:
+    asking = asyncio.ensure_future(asked)
+    await asyncio.wait((asking, asyncio.wrap_future(left)), return_when=asyncio.FIRST_COMPLETED)
+    if not asking.done():
+        asking.cancel()
+    return await asking
 
 
 async def _next(items: AsyncGenerator[T]) -> T | None:
