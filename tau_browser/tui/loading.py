@@ -7,7 +7,7 @@ that a late answer never overwrites a newer one.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from textual.message import Message
 
@@ -219,7 +219,7 @@ def find_all(
     """Find in a session, telling the hits as they come."""
     hits: list[int] = []
     due = Pace()
-    batches: Iterator = find(session, pattern)
+    batches = find(session, pattern)
     done, total = 0, len(session)
     try:
         for batch in batches:

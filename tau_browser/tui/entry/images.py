@@ -35,4 +35,5 @@ def picture(image: Image, width: int) -> RenderableType | None:
     except (OSError, ValueError, SyntaxError, binascii.Error, Pillow.DecompressionBombError):
         return None
     shown.thumbnail((width, 2 * _MOST_ROWS))
-    return Pixels.from_image(shown)
+    pixels: RenderableType = Pixels.from_image(shown)
+    return pixels

@@ -37,6 +37,7 @@ _DELAY = 0.06
 _MARGIN = 1  # blank columns on either side
 _KEPT_DRAWINGS = 16
 _KEPT_STRIPS = 512
+_Key = tuple[int, str, View, int, str]  # place, state, view, width, theme
 _NOTHING = [[Segment("Nothing is selected.", Style(dim=True))]]
 
 
@@ -122,8 +123,8 @@ class EntryPane(ScrollView, can_focus=True):
         self._job: _Job | None = None
         self._view = View()
         self._drawing = _Drawing(_NOTHING)
-        self._drawings: OrderedDict[tuple, _Drawing] = OrderedDict()
-        self._asked: tuple | None = None
+        self._drawings: OrderedDict[_Key, _Drawing] = OrderedDict()
+        self._asked: _Key | None = None
         self._generation = 0
         self._strips: dict[int, Strip] = {}
         self._base: Style | None = None
@@ -289,7 +290,7 @@ class EntryPane(ScrollView, can_focus=True):
         else:
             self._draw_after(delay, self._generation)
 
-    def _key(self) -> tuple | None:
+    def _key(self) -> _Key | None:
         """What a drawing depends on within one session; None if there is none to be made."""
         job, width = self._job, self._width
         return (job.place, job.state, job.view, width, self.app.theme) if job and width else None
