@@ -290,7 +290,8 @@ def _children(parent: list[int]) -> list[list[int]]:
 def _sort_by_time(below: list[list[int]], start: Int32s, stamps: Stamps) -> None:
     """Sort siblings by what their timestamps say. A log is written in time order but for copies
     and long answers."""
-    rivals = [run for siblings in below if len(siblings) > 1 for run in siblings]
+    # in the order of the file: neighbours are read at once
+    rivals = sorted(run for siblings in below if len(siblings) > 1 for run in siblings)
     stamp = dict(zip(rivals, stamps(start[rivals]), strict=True)) if rivals else {}
     for siblings in below:
         if len(siblings) > 1:
