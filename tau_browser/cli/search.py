@@ -25,6 +25,7 @@ from tau_browser.search import fusion
 from tau_browser.search.answers import is_as_typed, query_as_typed
 from tau_browser.search.engines import engine_for
 from tau_browser.search.find import QueryError
+from tau_browser.search.fusion import Part
 from tau_browser.search.index.folder import IndexBusy, NoIndex
 from tau_browser.search.index.update import Progress
 from tau_browser.search.manner import SERVER
@@ -233,16 +234,7 @@ def _hit(hit: Hit) -> dict[str, Any]:
         "time": hit.time or None,
         "rank": hit.rank,
         "score": hit.score,
-        "rankers": {
-            part.ranker: {
-                "rank": part.rank,
-                "score": part.raw,
-                "normalised": part.norm,
-                "weight": part.weight,
-                "contribution": part.contribution,
-            }
-            for part in hit.parts
-        },
+        "rankers": {part.ranker: _part(hit, part) for part in hit.parts},
         "spans": hit.spans,
         "terms": hit.terms,
         "snippet": hit.snippet.text,
@@ -258,6 +250,18 @@ def _hit(hit: Hit) -> dict[str, Any]:
             for each in hit.likely
         ],
         "document": hit.document,
+    }
+
+
+def _part(hit: Hit, part: Part) -> dict[str, Any]:
+    if hit.is_by_time:
+        return {"rank": part.rank, "time": hit.time or None}
+    return {
+        "rank": part.rank,
+        "score": part.raw,
+        "normalised": part.norm,
+        "weight": part.weight,
+        "contribution": part.contribution,
     }
 
 

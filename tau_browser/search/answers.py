@@ -12,7 +12,7 @@ from tau_browser.search.hits import Entries, HitMaker, numbered
 from tau_browser.search.logs import Logs
 from tau_browser.search.matching import pattern_for
 from tau_browser.search.query import Kind, Query, Term
-from tau_browser.search.results import Asking, Coverage, Found, Hit, Method, Results
+from tau_browser.search.results import NEWEST, Asking, Coverage, Found, Hit, Method, Results
 from tau_browser.search.semantic.table import static_table
 from tau_browser.search.snippets import snippet_near
 
@@ -42,7 +42,7 @@ def can_mean(asking: Asking) -> bool:
 
 def fused(asking: Asking, found: Found) -> list[Fused[int]]:
     """What the rankers named, in one order."""
-    return fusion.fuse(found.rankings, asking.weights, asking.fused_by)
+    return fusion.fuse(found.rankings, {**asking.weights, NEWEST: 1.0}, asking.fused_by)
 
 
 def results_of(
@@ -56,7 +56,7 @@ def results_of(
 ) -> Results:
     """The answer. entries: None where there is no index, and so nothing ranked."""
     ranked = fused(asking, found)
-    by_words = [any(part.ranker == BM25 for part in each.parts) for each in ranked]
+    by_words = [any(part.ranker in (BM25, NEWEST) for part in each.parts) for each in ranked]
     # What was scanned holds the words: it comes before what does no more than mean the same.
     ahead = by_words.index(False) if False in by_words else len(ranked)
     maker = _hit_maker(store, logs, entries, asking, found)

@@ -63,7 +63,7 @@ def widened_words(
 ) -> dict[str, Widened]:
     """Which words of a query are nowhere, and what is sought instead. A query of many words does
     without."""
-    sought = [each for each in _indexed(query) if not each.is_exact]
+    sought = [each for each in indexed(query) if not each.is_exact]
     if len(sought) > _MOST_WIDENED:
         return {}
     clauses = [clauses_for(each) for each in snapshots]
@@ -104,11 +104,11 @@ class Asked:
             each = wanted_of(term)
             if term.negated and each.is_told_by_words:
                 self._conditions.append((_MUST_NOT, clauses.of(each)))
-        self._asked = [(each, widened.get(each.term.text)) for each in _indexed(query)]
+        self._asked = [(each, widened.get(each.term.text)) for each in indexed(query)]
         self._clauses = clauses
 
     def hits(self, limit: int) -> tuple[Scored, int]:
-        """The best entries, and how many there are in all."""
+        """The best entries, the newest where there are no words, and how many there are in all."""
         if not self._asked:
             return self._search(tantivy.Query.all_query(), limit, by_time=True)
         if 1 < len(self._asked) <= _FEW_WORDS:
@@ -156,5 +156,6 @@ class Asked:
         return [(key, float(score or 0)) for key, (score, _) in scored], total
 
 
-def _indexed(query: Query) -> list[Wanted]:
+def indexed(query: Query) -> list[Wanted]:
+    """The terms of which an index holds anything."""
     return [each for each in wanted(query) if each.is_indexed]

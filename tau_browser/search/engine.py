@@ -27,7 +27,7 @@ from tau_browser.search.known import Values, known_values
 from tau_browser.search.logs import Logs
 from tau_browser.search.manner import FILES
 from tau_browser.search.query import Query
-from tau_browser.search.results import Asking, Coverage, Found, Hit, Method, Results
+from tau_browser.search.results import NEWEST, Asking, Coverage, Found, Hit, Method, Results
 from tau_browser.search.scan import Hit as Scanned
 from tau_browser.search.semantic.embedding import Embedded, embed, embedded, vectors_of
 from tau_browser.search.semantic.minilm import ModelUnavailable, is_installed, load_model
@@ -256,7 +256,8 @@ class Engine:
             )
             found = replace(found, total=matches.total, widened=matches.widened)
             complete = matches.total == len(matches.hits)
-            rankings.append(Ranking(BM25, matches.hits, complete, matches.full))
+            ranker = NEWEST if matches.by_time else BM25
+            rankings.append(Ranking(ranker, matches.hits, complete, matches.full))
             remarks += [_WIDENED[it.how].format(repr(word)) for word, it in matches.widened.items()]
         if asking.method is not Method.BM25:
             nearest, remark = self._nearest(reader, asking, most)

@@ -147,7 +147,6 @@ class HitMaker:
             speaker=speaker_of(record),
             time=stamp_text(record.get("timestamp")),
             rank=0,
-            score=fused.score if fused else 0.0,
             parts=fused.parts if fused else (),
             spans=spans_of(marks),
             terms=list(dict.fromkeys(mark.term.text for mark in marks)),

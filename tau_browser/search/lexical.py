@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tau_browser.search.analysis import stem
-from tau_browser.search.asked import Asked, Snapshot, widened_words
+from tau_browser.search.asked import Asked, Snapshot, indexed, widened_words
 from tau_browser.search.clauses import Widened
 from tau_browser.search.index.reader import Reader
 from tau_browser.search.index.recent import Recent
@@ -28,18 +28,20 @@ TextOf = Callable[[int], str]
 class Matches:
     """What holds the words of a query. `hits`: (content, score), the best first, of `total` ·
     `full`: about what an entry scores that says each word once · `widened`: what was sought
-    instead of a word that is nowhere, by term as typed"""
+    instead of a word that is nowhere, by term as typed · `by_time`: the query has no words to
+    score, and the scores are times, in milliseconds since 1970"""
 
     hits: list[tuple[int, float]]
     total: int
     full: float = 0.0
     widened: Mapping[str, Widened] = field(default_factory=dict)
+    by_time: bool = False
 
 
 def can_rank(query: Query) -> bool:
     """Whether the index can answer: there is a word, or nothing but filters. Signs and
     expressions alone can only be found by a scan of the texts."""
-    return not query.sought or any(each.is_indexed for each in wanted(query))
+    return not query.sought or bool(indexed(query))
 
 
 def search(
@@ -54,9 +56,8 @@ def search(
 ) -> Matches:
     """The entries that match, of these session files or of all; those of `recent` among them.
 
-    text_of: needed for queries with expressions or signs. A query of filters alone is answered by
-    time, the newest first, in milliseconds for a score. Raises NoIndex, and QueryError if an
-    expression takes too long.
+    text_of: needed for queries with expressions or signs. Without words the newest come first.
+    Raises NoIndex, and QueryError if an expression takes too long.
     """
     checks = checks_of(query)
     assert text_of is not None or not checks, "this query cannot be answered without the texts"
@@ -80,7 +81,8 @@ def search(
             found = [ask(snapshot, widened) for snapshot in snapshots] if widened else found
         scale = _scale(query, snapshots) if recent else 1.0
         full = _full(query, reader, widened)
-    return replace(_joined(found, scale, offset, most), full=full, widened=widened)
+    joined = _joined(found, scale, offset, most)
+    return replace(joined, full=full, widened=widened, by_time=not indexed(query))
 
 
 def _checked(

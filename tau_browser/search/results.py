@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -14,6 +15,9 @@ from tau_browser.search.find import Snippet, Span
 from tau_browser.search.fusion import Part, Ranking
 from tau_browser.search.index.reader import Standing
 from tau_browser.search.query import Query
+
+NEWEST = "newest"
+"""The ranker of queries without words: it scores nothing, and puts what was written last first."""
 
 
 class Method(StrEnum):
@@ -72,8 +76,8 @@ class Likely:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An entry that was found, where it stands. `rank` from 1 · `parts`: what each ranker says,
-    their contributions adding up to `score`; none for what a scan found, which is not ranked ·
+    """An entry that was found, where it stands. `rank` from 1 · `parts`: what each ranker says;
+    none for what a scan found, which is not ranked ·
     `spans`: in the entry's own text, what matched; none for what was found by its meaning alone ·
     `terms`: of the query, those that matched · `tools`: that it calls or answers, as their names
     are written · `also_in`: its copies elsewhere · `turn`: that it stands in, and `is_subagent`:
@@ -87,7 +91,6 @@ class Hit:
     speaker: str
     time: str
     rank: int
-    score: float
     parts: tuple[Part, ...]
     spans: list[Span]
     terms: list[str]
@@ -98,6 +101,18 @@ class Hit:
     is_subagent: bool = False
     document: Record | None = None
     likely: tuple[Likely, ...] = ()
+
+    @property
+    def is_by_time(self) -> bool:
+        """Whether nothing but its time put it where it stands."""
+        return any(part.ranker == NEWEST for part in self.parts)
+
+    @property
+    def score(self) -> float | None:
+        """What the parts contribute, added up; None for what is not ranked, or by time alone."""
+        if not self.parts or self.is_by_time:
+            return None
+        return math.fsum(part.contribution for part in self.parts)
 
     @property
     def state(self) -> State | None:

@@ -107,6 +107,14 @@ def test_exact_methods_take_the_query_as_it_is(run: Run) -> None:
     assert run("search", "zz(yy", "--session-dir", HOME, "--method", "substring").code == 1
 
 
+def test_what_filters_alone_find_is_told_by_its_time(run: Run) -> None:
+    asked = ("search", "role:user", "--session-dir", HOME, "--limit", "2")
+    for hit in run(*asked, "--json").json["hits"]:
+        assert hit["score"] is None and hit["time"]
+        assert hit["rankers"] == {"newest": {"rank": hit["rank"], "time": hit["time"]}}
+    assert "(newest 2" in run(*asked).out
+
+
 def test_rankers_are_weighed_and_fused_as_asked(run: Run) -> None:
     asked = ("search", "how are sessions stored", "--session-dir", HOME, "--json")
     found = run(*asked, "--weights", "static=0,neural=0").json
@@ -123,7 +131,7 @@ def test_what_is_not_indexed_in_time_is_scanned_and_said(
     result = run("search", "pgvector", "--session-dir", HOME, "--json")
     assert result.code == 0
     assert [hit["entry"] for hit in result.json["hits"]] == ["29990503"]
-    assert result.json["hits"][0]["rankers"] == {}
+    assert result.json["hits"][0]["rankers"] == {} and result.json["hits"][0]["score"] is None
     assert result.json["coverage"]["scanned"] == 19
     assert "19 sessions not indexed yet: scanned for these very words" in result.json["remarks"]
     assert "`tau-browse index` indexes what is left" in result.json["remarks"]

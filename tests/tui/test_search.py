@@ -114,7 +114,7 @@ def test_a_fault_that_stands_far_to_the_right_is_told_in_words() -> None:
     ("query", "meaning"),
     [
         ('"ssh port" -telnet', '"ssh port" · without telnet · exactly so'),
-        ("is:error since:2026-01-01", "everything · only is:error since:2026-01-01"),
+        ("is:error since:2026-01-01", "everything · only is:error since:2026-01-01 · newest first"),
         (r"/a\d+/", r"/a\d+/ · exactly so"),
         ("two words", "two + words · by words and by meaning"),
         ("a\x1b]b", "a␛]b · by words and by meaning"),
@@ -531,6 +531,17 @@ async def test_why_a_hit_stands_where_it_does_is_told(app: BrowserApp) -> None:
         for part in hit.parts:
             assert f"{part.ranker} #{part.rank} {part.raw:.3g} → {part.norm:.2f}×" in why
         assert "retry, policy" in why or "policy, retry" in why
+
+
+async def test_what_filters_alone_find_is_told_by_its_time(app: BrowserApp) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await search(pilot, "role:user")
+        hit = results(app).selected
+        assert hit is not None and hit.time
+        assert "newest first" in lines(app)[1]
+        assert lines(app)[-3].strip() == f"newest #1 · {hit.time}"
+        assert "newest #1" in text(app) and "bm25 #" not in text(app)
 
 
 async def test_searches_are_saved_listed_run_and_deleted(app: BrowserApp, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from tau_browser.model.text import counted, safe_line
 from tau_browser.search.engine import may_rerank
 from tau_browser.search.query import BadQuery, Kind, Query, Term
-from tau_browser.search.results import Asking, Coverage, Hit, Method, Results
+from tau_browser.search.results import NEWEST, Asking, Coverage, Hit, Method, Results
 from tau_browser.search.semantic.minilm import INSTALL, is_installed
 
 _ENOUGH = 50  # cells of a message that tell what is wrong
@@ -33,6 +33,8 @@ def meaning_of(query: Query) -> str:
     parts += [f"only {' '.join(conditions)}"] if conditions else []
     if wanted:
         parts.append("exactly so" if query.is_exact else "by words and by meaning")
+    else:
+        parts.append("newest first")
     return safe_line(" · ".join(parts))
 
 
@@ -95,13 +97,17 @@ def manner_of(asking: Asking, unable: Collection[str] = ()) -> str:
 
 
 def reason_of(hit: Hit) -> str:
-    """Why a hit stands where it does: what each ranker says of it, and what that adds up to; which
-    words matched."""
-    parts = [
-        f"{part.ranker} #{part.rank:,} {part.raw:.3g} → {part.norm:.2f}×{part.weight:g}"
-        for part in hit.parts
-    ]
-    why = f"{hit.score:.2f} = {' + '.join(parts)}" if parts else "found by a scan, not ranked"
+    """Why a hit stands where it does: what each ranker says of it, and what that adds up to, or its
+    time where that is all; which words matched."""
+    why = "found by a scan, not ranked"
+    if hit.is_by_time:
+        why = f"{NEWEST} #{hit.parts[0].rank:,} · {hit.time or 'without a time'}"
+    elif hit.score is not None:
+        parts = [
+            f"{part.ranker} #{part.rank:,} {part.raw:.3g} → {part.norm:.2f}×{part.weight:g}"
+            for part in hit.parts
+        ]
+        why = f"{hit.score:.2f} = {' + '.join(parts)}"
     words = ", ".join(hit.terms)
     if hit.likely:
         words = f"≈ {likely_in(hit)}, by late interaction"
