@@ -154,11 +154,12 @@ def _guard(home: Path) -> None:
 
 
 def _end(pid: int) -> None:
-    """End a process at once, and wait a while for that. Raises OSError once it is gone."""
-    os.kill(pid, signal.SIGQUIT)
-    for _ in range(100):
-        time.sleep(0.05)
-        os.kill(pid, 0)
+    """End a process at once, and wait for that. Raises OSError once it is gone."""
+    for how in (signal.SIGQUIT, signal.SIGKILL):  # PostgreSQL takes its helpers along, if it may
+        os.kill(pid, how)
+        for _ in range(200):
+            time.sleep(0.05)
+            os.kill(pid, 0)
 
 
 @contextlib.contextmanager

@@ -41,7 +41,11 @@ def test_the_page_leads_to_a_searched_conversation(
     run = subprocess.run(
         ["bash", "-ec", f"trap 'kill %1' EXIT\n{script}"],
         cwd=tmp_path,
-        env=inherited | {"PATH": ":".join([*map(str, folders), os.environ["PATH"]])},
+        env=inherited
+        | {
+            "PATH": ":".join([*map(str, folders), os.environ["PATH"]]),
+            "HF_HUB_OFFLINE": "1",  # else the server tries for minutes to fetch a model
+        },
         capture_output=True,
         text=True,
         timeout=300,
