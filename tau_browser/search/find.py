@@ -58,6 +58,10 @@ class Pattern(ABC):
         """Where it stands in a text: in order, apart from each other, never cutting a character
         as people count them. Raises QueryError if an expression takes too long."""
 
+    def near(self, text: str) -> list[Span]:
+        """Where what is only near to it stands, apart from each other and from what is it."""
+        return []
+
     @property
     def prefilter(self) -> Prefilter | None:
         """What the bytes of a record tell before it is decoded."""

@@ -73,6 +73,11 @@ class Likely:
     nearness: float
     spans: list[Span]
 
+    @property
+    def told(self) -> str:
+        """It in words."""
+        return f"{self.word} (for {self.sought} {self.nearness:.2f})"
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from textual import work
+from textual.message import Message
 from textual.screen import Screen
 from textual.widget import AwaitMount
 from textual.worker import get_current_worker
@@ -16,6 +17,7 @@ from tau_browser.search.find import Pattern, QueryError, pattern_of
 from tau_browser.tui import loading
 
 if TYPE_CHECKING:
+    from tau_browser.search.results import Hit
     from tau_browser.stores.store import OpenSession
     from tau_browser.tui.app import BrowserApp
     from tau_browser.tui.coverage import Coverage
@@ -42,6 +44,15 @@ class _Arrival:
     start: int | None
     step: int
     filtered: bool
+
+
+class Explained(Message):
+    """One of the hits of what was found, with what probably matched in it."""
+
+    def __init__(self, found: Found, hit: Hit) -> None:
+        super().__init__()
+        self.found = found
+        self.hit = hit
 
 
 class Finding(_Base):
@@ -207,6 +218,7 @@ class Finding(_Base):
         else:
             self._leave_find()
         self._found, self._arrival = found, arrival
+        self._explain(found, path)
         self._focus_pane("tree")
         if self._tree.session is not None and not self._tree.notice:
             self._mark_found()
@@ -215,10 +227,37 @@ class Finding(_Base):
 
     def _mark_found(self) -> None:
         """Mark what was found of the open session."""
-        found, session = self._found, self._tree.session
-        if found is not None and session is not None and self._opened is not None:
-            self._tree.show_hits(found.pattern, found.places(session, self._opened.path))
-            self._entry.highlight(found.pattern.spans)
+        if self._found is not None and self._mark_tree(self._found):
+            pattern = self._found.pattern
+            self._entry.highlight(pattern.spans, pattern.near)
+
+    def _mark_tree(self, found: Found) -> bool:
+        """The same in the tree alone; False if there is none to mark."""
+        session, opened = self._tree.session, self._opened
+        if session is None or opened is None:
+            return False
+        likely = found.likely(session, opened.path)
+        self._tree.show_hits(found.pattern, found.places(session, opened.path), likely)
+        return True
+
+    @work(thread=True, exclusive=True, group="explain", exit_on_error=False)
+    def _explain(self, found: Found, path: str) -> None:
+        """Find out what probably matched where no word of the query stands."""
+        worker = get_current_worker()
+        for hit in self._search.explained(found, path) if self._search is not None else ():
+            if worker.is_cancelled:
+                return
+            self.post_message(Explained(found, hit))
+
+    def on_explained(self, event: Explained) -> None:
+        if event.found is not self._found:
+            return
+        event.found.learn(event.hit)
+        if self._arrival is None and self._mark_tree(event.found):
+            entry = self._tree.entry
+            if entry is not None and self._tree.likely.get(entry) is event.hit.likely:
+                self._entry.highlight(event.found.pattern.spans, event.found.pattern.near)
+                self._show_status()
 
     def _arrive(self) -> None:
         """Go to the hit for which the session was opened."""

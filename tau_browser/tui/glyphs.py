@@ -25,6 +25,7 @@ class Glyphs:
     rule: str = "─"
     label: str = "⚑"
     recall: str = "↺"
+    near: str = "≈"
     verdicts: dict[str, str] = field(
         default_factory=lambda: {
             "cited": "●",
@@ -78,6 +79,7 @@ ASCII = Glyphs(
     rule="-",
     label="@",
     recall="@",
+    near="~",
     verdicts={
         "cited": "C",
         "opened": "O",

@@ -53,6 +53,7 @@ class RowsView(ScrollView, can_focus=True):
         "rows--warning",
         "rows--error",
         "rows--hit",
+        "rows--near",
         "rows--bar",
     }
     DEFAULT_CSS = """
@@ -73,6 +74,7 @@ class RowsView(ScrollView, can_focus=True):
         & > .rows--warning { color: $text-warning; }
         & > .rows--error { color: $text-error; }
         & > .rows--hit { text-style: reverse underline; }
+        & > .rows--near { text-style: underline italic; }
         & > .rows--bar { color: $primary; }
     }
     """

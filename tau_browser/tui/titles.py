@@ -59,6 +59,9 @@ def status(tree: TreeView) -> str:
     words = [f"{tree.cursor + 1:,}/{tree.row_count():,}"]
     if tree.pattern is not None:
         words.append(_hit_position(tree.hits, entry))
+    if likely := tree.likely.get(entry):
+        told = safe_line(", ".join(it.told for it in likely))
+        words.append(f"{tree.glyphs.near} {told}, by late interaction")
     if tree.marked:
         words.append(f"{len(tree.marked)} marked")
     words.append(tree.state_word(entry))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -32,6 +33,7 @@ from tau_browser.tui.rows_view import Piece, RowsView
 if TYPE_CHECKING:
     from tau_browser.actions.labels import Label
     from tau_browser.audit.marks import Mark
+    from tau_browser.search.results import Likely
 
 _STATE_STYLES = {
     State.PATH: "accent",
@@ -65,6 +67,7 @@ class TreeView(RowsView):
         self.labels: Mapping[str, Label] = {}  # by the id of the entry
         self.pattern: Pattern | None = None
         self.hits: Places = np.empty(0, np.intp)  # places, ascending
+        self.likely: Mapping[int, Sequence[Likely]] = {}  # by place: what probably matched
         self.notice = ""
         self.remarks: Mapping[int, Mark] = {}  # by place: what was recalled
         self._full: Rows | None = None  # the rows of the full history, behind any other view
@@ -77,7 +80,8 @@ class TreeView(RowsView):
 
     def open(self, facts: Facts) -> None:
         """Show a session from the start: turns folded but the last, the cursor on the leaf."""
-        self.marked, self.model_view_at, self.hits = [], None, np.empty(0, np.intp)
+        self.marked, self.model_view_at = [], None
+        self.hits, self.likely = np.empty(0, np.intp), {}
         self.filtered, self.signals, self.threshold = False, None, 0
         session = self._take(facts)
         outline = session.outline
@@ -158,10 +162,16 @@ class TreeView(RowsView):
         self.worthless = len(kept) - int(kept.sum())
         self._show_rows(Rows(outline, kept=kept), place)
 
-    def show_hits(self, pattern: Pattern | None, hits: Places) -> None:
-        """Mark the hits of a find, in rows and on folded rows as counts."""
+    def show_hits(
+        self,
+        pattern: Pattern | None,
+        hits: Places,
+        likely: Mapping[int, Sequence[Likely]] = MappingProxyType({}),
+    ) -> None:
+        """Mark the hits of a find, in rows and on folded rows as counts. likely: by place, what
+        probably matched where it is not known."""
         others = not np.array_equal(self.hits, hits)
-        self.pattern, self.hits = pattern, hits
+        self.pattern, self.hits, self.likely = pattern, hits, likely
         if self.filtered and pattern is None:
             self.show_full_history()
         elif self.filtered and others:
@@ -453,15 +463,19 @@ class TreeView(RowsView):
     def _label(self, label: str, shade: str) -> list[Piece]:
         pieces: list[Piece] = []
         at = 0
-        for start, end in self._spans(label):
-            pieces += [(label[at:start], shade), (label[start:end], "hit")]
+        for start, end, style in self._spans(label):
+            pieces += [(label[at:start], shade), (label[start:end], style)]
             at = end
         return [*pieces, (label[at:], shade)]
 
-    def _spans(self, label: str) -> list[tuple[int, int]]:
-        """Where what is sought stands in a label; nowhere, if it takes too long to tell."""
+    def _spans(self, label: str) -> list[tuple[int, int, str]]:
+        """Where what is sought, or is near to it, stands in a label, and its style; nowhere, if it
+        takes too long to tell."""
+        if self.pattern is None:
+            return []
         try:
-            return self.pattern.spans(label) if self.pattern else []
+            found = [(*span, "hit") for span in self.pattern.spans(label)]
+            return sorted([*found, *((*span, "near") for span in self.pattern.near(label))])
         except QueryError:
             return []
 
@@ -504,6 +518,9 @@ class TreeView(RowsView):
             badges.append((state.word, _STATE_STYLES[state]))
         if place == session.leaf:
             badges.append((f"{glyphs.leaf} leaf", "accent strong"))
+        if likely := self.likely.get(place):
+            words = f" {', '.join(it.word for it in likely)}" if width >= _ROOM_FOR_TIMES else ""
+            badges.append((f"{glyphs.near}{safe_line(words)}", "near"))
         if remark := self.remarks.get(place):
             covers = f" ({remark.covers})" if remark.covers and width >= _ROOM_FOR_COVERS else ""
             badges.append((f"{glyphs.recall} {safe_line(remark.text)}{covers}", "accent"))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.geometry import Region
 from textual.pilot import Pilot
 
 from tau_browser.config import Settings
@@ -19,7 +20,7 @@ from tau_browser.tui.entry import EntryPane
 from tests.jmfts.appliance import Appliance
 from tests.jmfts.gate import Gate
 from tests.jmfts.making import Making
-from tests.tui.browsing import lines, press, results, settle, text
+from tests.tui.browsing import lines, press, results, settle, text, tree
 
 _PATIENCE = 60  # seconds until a test that waits for something has failed
 SMALL, LARGE = (80, 24), (120, 40)
@@ -196,19 +197,62 @@ async def test_requests_of_an_older_query_are_cancelled_and_their_answers_droppe
         assert shown(app) == [str(dog)] and gate.waiting[-1] == "dog"
 
 
-async def test_what_late_interaction_probably_matched_is_said_and_marked(
-    full: Appliance, tmp_path: Path
-) -> None:
+@pytest.fixture
+def car(full: Appliance, tmp_path: Path) -> Iterator[tuple[JmftsStore, list[int]]]:
+    """A store with a conversation that late interaction finds for "car trouble"."""
     making, store = Making(full), JmftsStore(full.url, full.token, tmp_path / "cache")
-    _, first = making.chain("Vehicle repair")
-    making.request("POST", f"/documents/{first}/embed?with_tokens=true")
+    numbers = making.chain("What about my vehicle?", "Vehicle repair takes a week.", "Thanks")
+    making.request("POST", f"/documents/{numbers[2]}/embed?with_tokens=true")
+    yield store, numbers
+    store.close()
+    making.close()
+
+
+async def test_what_late_interaction_probably_matched_is_said_and_marked(
+    car: tuple[JmftsStore, list[int]],
+) -> None:
+    store, (_, _, found, _) = car
     app = browse(store)
     async with app.run_test(size=LARGE) as pilot:
         await settle(pilot)
         await search(pilot, "car trouble")
         await settle(pilot)
         assert "≈ vehicle (for car 0." in text(app)
-        marked = app.screen.query_one(EntryPane)._finder
-        assert marked.approximate and len(marked.matches) == 1
-    store.close()
-    making.close()
+        assert nearly_marked(app) == ["Vehicle"]
+        await press(pilot, "enter", "enter")
+        await until(pilot, lambda: "≈ vehicle" in text(app))
+        await settle(pilot)
+        view = tree(app)
+        assert view.session is not None and view.filtered
+        assert view.entry == view.session.find(str(found))[0]
+        assert nearly_marked(app) == ["Vehicle"]
+        rows = [view.draw(row, 100)[0] for row in range(view.row_count())]
+        near = [[said for said, style in row if style == "near"] for row in rows]
+        assert near == [["vehicle"], ["Vehicle"], []]  # who asked, the hit, what is hidden
+        assert "≈ vehicle (for car 0." in lines(app)[-2]  # of the entry under the cursor
+        await press(pilot, "escape")
+        await settle(pilot)
+        assert not view.likely
+
+
+def nearly_marked(app: BrowserApp) -> list[str]:
+    """What the entry that is shown marks as near to what is sought."""
+    pane = app.screen.query_one(EntryPane)
+    rows = pane.render_lines(Region(0, 0, *pane.size))
+    styled = [segment for strip in rows for segment in strip if segment.style]
+    return [it.text for it in styled if it.style.underline and it.style.italic]
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "120x40"])
+def test_picture_of_what_late_interaction_found(
+    car: tuple[JmftsStore, list[int]], snap_compare: Any, size: tuple[int, int]
+) -> None:
+    async def find(pilot: Pilot[None]) -> None:
+        await settle(pilot)
+        await search(pilot, "car trouble")
+        await settle(pilot)
+        await press(pilot, "enter", "enter")
+        await until(pilot, lambda: "≈" in text(pilot.app))
+        await settle(pilot)
+
+    assert snap_compare(browse(car[0]), terminal_size=size, run_before=find)

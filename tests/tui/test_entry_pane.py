@@ -297,6 +297,24 @@ async def test_matches_are_marked_and_gone_to() -> None:
         assert (pane.matches, pane.match) == (0, None)
 
 
+async def test_what_is_near_is_marked_otherwise_and_gone_to_as_well() -> None:
+    app = Alone()
+    async with app.run_test(size=(60, 20)) as pilot:
+        pane = await show(pilot, one_entry(LONG))
+        pane.highlight(words_of("line 70"), words_of("line 60"))
+        await settle(pilot)
+        assert (pane.matches, pane.match) == (2, 0)
+        assert any("line 60 of" in row for row in screen(pane))
+        drawn = pane.render_lines(Region(0, 0, pane.size.width, 18))
+        styles = {it.text: it.style for strip in drawn for it in strip if it.style}
+        assert styles["line 60"].italic and not styles["line 60"].reverse
+        assert pane.next_match() and not pane.next_match()
+        await settle(pilot)
+        drawn = pane.render_lines(Region(0, 0, pane.size.width, 18))
+        styles = {it.text: it.style for strip in drawn for it in strip if it.style}
+        assert styles["line 70"].reverse and not styles["line 70"].italic
+
+
 async def test_the_first_match_of_the_next_entry_is_gone_to() -> None:
     app = Alone()
     async with app.run_test(size=(60, 20)) as pilot:

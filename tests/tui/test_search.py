@@ -13,11 +13,13 @@ from tau_browser import config
 from tau_browser.search.engine import Engine
 from tau_browser.search.index.folder import Files
 from tau_browser.search.query import BadQuery, parse
+from tau_browser.search.results import Asking, Likely
 from tau_browser.tui.app import BrowserApp
 from tau_browser.tui.browser import BrowserScreen
 from tau_browser.tui.copy_menu import CopyMenu
 from tau_browser.tui.entry import EntryPane
 from tau_browser.tui.search import searching, wording
+from tau_browser.tui.search.found import QueryPattern
 from tau_browser.tui.search.screen import SearchScreen
 from tests.conftest import HEADER, log_of, message
 from tests.tui.browsing import (
@@ -531,6 +533,16 @@ async def test_why_a_hit_stands_where_it_does_is_told(app: BrowserApp) -> None:
         for part in hit.parts:
             assert f"{part.ranker} #{part.rank} {part.raw:.3g} → {part.norm:.2f}×" in why
         assert "retry, policy" in why or "policy, retry" in why
+
+
+def test_words_that_are_near_are_marked_apart_from_those_that_are_sought() -> None:
+    pattern = QueryPattern(Asking(parse("car trouble")))
+    text = "A car, a Vehicle, vehicles; cars and trouble"
+    assert pattern.near(text) == []
+    pattern.learn([Likely("vehicle", "car", 0.8, []), Likely("cars", "car", 0.9, [])])
+    pattern.learn([Likely("a", "trouble", 0.5, [])])
+    assert [text[slice(*span)] for span in pattern.spans(text)] == ["car", "cars", "trouble"]
+    assert [text[slice(*span)] for span in pattern.near(text)] == ["A", "a", "Vehicle"]
 
 
 async def test_what_filters_alone_find_is_told_by_its_time(app: BrowserApp) -> None:

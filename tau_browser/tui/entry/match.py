@@ -20,7 +20,7 @@ Match = list[tuple[int, int, int]]
 
 _FOUND = Style(reverse=True, underline=True)
 _FOUND_HERE = Style(reverse=True, underline=True, bold=True)
-_APPROXIMATE = Style(underline=True, italic=True)
+_NEAR = Style(underline=True, italic=True)
 
 
 class Finder:
@@ -28,15 +28,19 @@ class Finder:
 
     def __init__(self) -> None:
         self.spans: Spans | None = None
-        self.approximate = False
-        """Whether what is found is only near to what is sought."""
+        self.near: Spans | None = None
+        """Where what is only near to what is sought occurs, apart from it."""
         self.current: int | None = None
         self.matches: list[Match] = []
         self._rows: dict[int, list[tuple[int, int, int]]] = {}
+        self._near: set[int] = set()  # numbers of matches
 
     def find(self, rows: list[list[Segment]], width: int) -> None:
         """Look through rows of this width; the current occurrence keeps its number."""
-        self.matches = self._found(rows, width) if self.spans else []
+        near = self._found(rows, width, self.near)
+        self.matches = sorted([*self._found(rows, width, self.spans), *near])
+        starts = {match[0] for match in near}
+        self._near = {at for at, match in enumerate(self.matches) if match[0] in starts}
         self._rows = defaultdict(list)
         for number, match in enumerate(self.matches):
             for row, first, last in match:
@@ -44,13 +48,15 @@ class Finder:
         if self.current is not None:
             self.current = min(self.current, len(self.matches) - 1) if self.matches else None
 
-    def _found(self, rows: list[list[Segment]], width: int) -> list[Match]:
+    def _found(self, rows: list[list[Segment]], width: int, spans: Spans | None) -> list[Match]:
+        if spans is None:
+            return []
         # whoever has something to seek has this module, and what it needs, already
         from tau_browser.search.find import QueryError
 
         texts = ["".join(segment.text for segment in row) for row in rows]
         try:
-            return find_matches(texts, width, self.spans) if self.spans else []
+            return find_matches(texts, width, spans)
         except QueryError:  # an expression without end: whoever asked for it is told elsewhere
             return []
 
@@ -60,12 +66,15 @@ class Finder:
 
     def marked(self, at: int, row: list[Segment]) -> list[Segment]:
         """A row with its occurrences marked."""
-        found = (_APPROXIMATE, _APPROXIMATE) if self.approximate else (_FOUND, _FOUND_HERE)
         spans = [
-            (first, last, found[number == self.current])
-            for first, last, number in self._rows.get(at, ())
+            (first, last, self._style(number)) for first, last, number in self._rows.get(at, ())
         ]
         return marked(row, spans) if spans else row
+
+    def _style(self, number: int) -> Style:
+        if number in self._near:
+            return _NEAR
+        return _FOUND_HERE if number == self.current else _FOUND
 
 
 def find_matches(rows: Sequence[str], width: int, spans: Spans) -> list[Match]:

@@ -189,10 +189,10 @@ class EntryPane(ScrollView, can_focus=True):
 
     # What is found in it
 
-    def highlight(self, spans: Spans | None, *, approximate: bool = False) -> None:
-        """Mark what is sought in what is shown, from now on; None: mark nothing. approximate:
-        it is only near to what is sought, and marked otherwise."""
-        self._finder.spans, self._finder.approximate = spans, approximate
+    def highlight(self, spans: Spans | None, near: Spans | None = None) -> None:
+        """Mark what is sought in what is shown, from now on; None: mark nothing. near: what is
+        only near to it is marked otherwise."""
+        self._finder.spans, self._finder.near = spans, near
         self._finder.current = None
         self._find()
         self._seeks = not self.go_to_match(0)

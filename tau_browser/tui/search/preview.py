@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
 from typing import NamedTuple
 
 import msgspec
@@ -23,12 +21,12 @@ from tau_browser.model.payload import Record
 from tau_browser.model.session import Session, session_of
 from tau_browser.model.text import safe_line
 from tau_browser.model.tree import NOWHERE
-from tau_browser.search.find import Span
-from tau_browser.search.results import Hit
+from tau_browser.search.results import Asking, Hit
 from tau_browser.stores.store import Change, OpenSession, Store, StoreError
 from tau_browser.tui.bar import Bar
 from tau_browser.tui.entry import EntryPane
 from tau_browser.tui.loading import Cancelled, Post
+from tau_browser.tui.search.found import QueryPattern
 
 _AFTER = 0.1  # seconds without another hit, after which one is read
 _KEPT_SESSIONS = 3
@@ -53,8 +51,8 @@ class Preview(Vertical):
         self._entry = entry
         self._title = Bar("Entry", id="preview-title")
         self._hit: Hit | None = None
-        self._spans: Callable[[str], list[Span]] | None = None
-        self._is_approximate = False
+        self._asking: Asking | None = None
+        self._is_explained = False
         self._generation = 0
 
     def compose(self) -> ComposeResult:
@@ -65,8 +63,8 @@ class Preview(Vertical):
         """Show a hit, or nothing. What was shown stays until the hit is read."""
         self._generation += 1
         self._hit = hit
-        if self._is_approximate:
-            self.highlight(self._spans)
+        if self._is_explained:
+            self.highlight(self._asking)
         if hit is None:
             self._entry.clear()
             self._title.show("Entry")
@@ -76,20 +74,17 @@ class Preview(Vertical):
         elif self.display:
             self._read(hit.standing.path, self._generation)
 
-    def highlight(self, spans: Callable[[str], list[Span]] | None) -> None:
-        """Mark these ranges of what is shown from now on."""
-        self._spans, self._is_approximate = spans, False
-        self._entry.highlight(spans)
+    def highlight(self, asking: Asking | None) -> None:
+        """Mark what is asked for in what is shown from now on."""
+        self._asking, self._is_explained = asking, False
+        self._entry.highlight(QueryPattern(asking).spans if asking else None)
 
-    def approximate(self, hit: Hit) -> None:
-        """Mark in a hit, as long as it is shown, what probably matched there."""
-        words = re.compile(
-            "|".join(rf"(?<!\w){re.escape(it.word)}(?!\w)" for it in hit.likely), re.IGNORECASE
-        )
-        self._is_approximate = True
-        self._entry.highlight(
-            lambda text: [match.span() for match in words.finditer(text)], approximate=True
-        )
+    def explain(self, hit: Hit, asking: Asking) -> None:
+        """Mark in a hit, as long as it is shown, what probably matched there, too."""
+        pattern = QueryPattern(asking)
+        pattern.learn(hit.likely)
+        self._is_explained = True
+        self._entry.highlight(pattern.spans, pattern.near)
 
     def on_descendant_focus(self) -> None:
         self._title.set_class(self._entry.has_focus, "-focused")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -30,7 +30,7 @@ from tau_browser.tui.entry import EntryPane
 from tau_browser.tui.prompt import Prompt
 from tau_browser.tui.rows_view import RowsView
 from tau_browser.tui.search import searching, wording
-from tau_browser.tui.search.found import Found, QueryPattern
+from tau_browser.tui.search.found import Found
 from tau_browser.tui.search.how_menu import HowMenu
 from tau_browser.tui.search.indexing import Indexing
 from tau_browser.tui.search.keeping import Keeping
@@ -205,7 +205,7 @@ class SearchScreen(Indexing, Keeping, Screen[Chosen | None]):
         self._answer, self._unanswered = event.results, False
         self._is_last = event.is_last
         if anew:
-            self._preview.highlight(QueryPattern(event.question.asking).spans)
+            self._preview.highlight(event.question.asking)
         is_all = event.is_last and not event.question.scans
         self._results.notice = "nothing found" if is_all else "nothing with these words yet"
         self._results.show(event.results, anew=anew)
@@ -271,16 +271,24 @@ class SearchScreen(Indexing, Keeping, Screen[Chosen | None]):
         self.query_one("#why", Bar).show(wording.reason_of(hit) if hit else "")
         self._preview.show(hit)
         if hit is not None and self._answer is not None:
-            self._explain(hit, self._answer.query)
+            self._explain(hit, self._answer.asking)
 
     @work(exclusive=True, group="explain", exit_on_error=False)
-    async def _explain(self, hit: Hit, query: Query) -> None:
+    async def _explain(self, hit: Hit, asking: Asking) -> None:
         """Say what else is known of why a hit was found."""
         await asyncio.sleep(_EXPLAINED_AFTER)
-        explained = await asyncio.to_thread(self._searcher.explained, hit, query)
+        explained = await asyncio.to_thread(self._searcher.explained, hit, asking.query)
         if explained.likely and self._results.selected == hit:
             self.query_one("#why", Bar).show(wording.reason_of(explained))
-            self._preview.approximate(explained)
+            self._preview.explain(explained, asking)
+
+    def explained(self, found: Found, path: str) -> Iterator[Hit]:
+        """The hits of one session of what was found, as far as it can be told what probably
+        matched in them. Asks a server, hit by hit; for a thread of its own."""
+        for hit in found.unexplained(path):
+            explained = self._searcher.explained(hit, found.asking.query)
+            if explained.likely:
+                yield explained
 
     # What the keys do
 

@@ -116,7 +116,7 @@ def reason_of(hit: Hit) -> str:
 
 def likely_in(hit: Hit) -> str:
     """The words of a hit that are near to those of the query, and how near."""
-    return ", ".join(f"{it.word} (for {it.sought} {it.nearness:.2f})" for it in hit.likely)
+    return ", ".join(it.told for it in hit.likely)
 
 
 def outside(hit: Hit) -> str:
