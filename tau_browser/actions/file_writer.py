@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
+from tau_browser.actions.disk import sync, told
 from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Plan, Read, Refused, Verb, Way
 from tau_browser.actions.progress import Tell, silent
@@ -77,7 +78,7 @@ class FileWriter:
         where it does not hold any more, StoreError."""
         plan.require_sound()
         change = Change(self.store, plan.verb.value, plan.target, plan.about, {})
-        with _told(plan.target), journal.lock():
+        with told(plan.target), journal.lock():
             if plan.read is not None and not is_as_read(plan.read):
                 raise Refused(f"{plan.read.path}: {_CHANGED}")
             pieces = plan.content.pieces()
@@ -112,7 +113,7 @@ class FileWriter:
         undo = Change(
             self.store, Verb.UNDO.value, path, f"undo: {change.about}", {}, undoes=change.id
         )
-        with _told(path), journal.lock():
+        with told(path), journal.lock():
             if why := self.obstacle(change, journal):
                 raise Refused(f"{change.id} cannot be taken back: {why}")
             if before is None:
@@ -140,7 +141,7 @@ def put(path: Path, data: bytes, change: Change, journal: Journal) -> Change:
 
     Raises Refused, StoreError. The lock is the caller's.
     """
-    with _told(str(path)):
+    with told(str(path)):
         now = state_of(str(path))
         if now is None:
             return _create(str(path), [data], change, journal)
@@ -253,24 +254,6 @@ def _partial(
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
-
-
-def sync(folder: str) -> None:
-    """Wait until the names in a folder are on the disk."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-@contextlib.contextmanager
-def _told(path: str) -> Iterator[None]:
-    """What the system complains of becomes a sentence."""
-    try:
-        yield
-    except OSError as error:
-        raise StoreError(f"{error.filename or path}: {words_of(error)}") from error
 
 
 def _stored(read: Read) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tau_browser.actions.file_writer import sync
+from tau_browser.actions.disk import sync
 from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Plan, Refusal, Refused, Verb
 from tau_browser.actions.progress import Tell, silent

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from tau_browser import __version__
-from tau_browser.actions.observe.disk import append, put, told
+from tau_browser.actions.disk import told
+from tau_browser.actions.observe.disk import append, put
 from tau_browser.actions.observe.files import files_of
 from tau_browser.actions.observe.lock import Lock
 from tau_browser.actions.observe.repository import Made, Target

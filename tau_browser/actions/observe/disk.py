@@ -5,12 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from tau_browser.stores.files import words_of
-from tau_browser.stores.store import StoreError
+from tau_browser.actions.disk import sync
 
 TEMPORARY = ".tau-browse-"
 """How the names of files begin that are being written."""
@@ -59,24 +56,6 @@ def append(path: Path, line: bytes) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def sync(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk. Raises OSError."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-@contextmanager
-def told(path: Path) -> Iterator[None]:
-    """What the system complains of becomes a sentence."""
-    try:
-        yield
-    except OSError as error:
-        raise StoreError(f"{error.filename or path}: {words_of(error)}") from error
 
 
 def _torn(handle: int) -> bytes:

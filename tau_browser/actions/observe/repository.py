@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tau_browser.actions.observe.disk import TEMPORARY, append, make_folder, put, told
+from tau_browser.actions.disk import told
+from tau_browser.actions.observe.disk import TEMPORARY, append, make_folder, put
 from tau_browser.actions.observe.signing import Signer, has_public_key
 from tau_browser.stores.agmem.beside import Beside
 from tau_browser.stores.agmem.history import History

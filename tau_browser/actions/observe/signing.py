@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tau_browser.actions.observe.disk import make_folder, put, told
+from tau_browser.actions.disk import told
+from tau_browser.actions.observe.disk import make_folder, put
 from tau_browser.stores.agmem.signatures import keys_of
 from tau_browser.stores.store import StoreError
 
