@@ -33,6 +33,7 @@ class Flag:
     ABORTED = 16  # stopped by the user
     NO_ID = 32  # nothing can refer to it
     SAME_ID = 64  # another entry carries the same id
+    GOES_ON = 128  # its program goes on here, as only the whole log tells
     CONFIG = 256  # a customEntry that sets the configuration
     CYCLE = 512  # its parent link was cut to break a ring
     ORPHAN = 1024  # its parent is not in the session

@@ -1,9 +1,11 @@
 """How Claude Code reads its sessions (its schema is its own affair: as seen in what it does).
 
-A session is named by its file. It goes on at the last entry of the file that is no sub-agent's, and
-takes the context from there up to a compaction or a root. An answer may stand in several lines, and
-so may the results of the calls in it, each under its own call: whatever belongs to an answer is in
-the context, on whichever branch it stands. A call without its result is left out.
+A session is named by its file. It goes on where its last note says (`stores/claude_code/leaf.py`),
+or else at the last entry of the file that is no sub-agent's; without any note, at the newest that
+hangs under that. It takes the context from there up to a compaction or a root. An answer may stand
+in several lines, and so may the results of the calls in it, each under its own call: whatever
+belongs to an answer is in the context, on whichever branch it stands. A call without its result is
+left out.
 
 Lines without an id of their own tell of the state of a session: its queue, its mode, the files that
 it could rewind. A copy has a state of its own, so of these only those that name it are copied.
@@ -101,10 +103,14 @@ class ClaudeCodeRules(ForeignRules):
 
     def layout(self, session: Session, places: Int32s, end: int | None) -> list[int]:
         """In the order of the file, the end last; what sub-agents wrote in files of their own
-        stands after their call."""
+        stands after their call. A copy of all goes on where the session does."""
         columns, tree = session.columns, session.tree
         kept = np.zeros(len(session), np.bool_)
         kept[places] = True
+        if end is None and session.leaf != NOWHERE and kept[session.leaf]:
+            later = kept & self._talk(session)
+            later[: session.leaf + 1] = False
+            end = session.leaf if later.any() else None
         kept &= ((columns.flags & Flag.NO_ID) == 0) | session.kinds.where(columns.kind, *_NAMES)
         for place in np.flatnonzero(session.kinds.where(columns.kind, "summary") & kept).tolist():
             leaf = session.record(place).get("leafUuid")
@@ -174,13 +180,15 @@ class ClaudeCodeRules(ForeignRules):
         places: Iterable[int],
         changed: Mapping[int, Record],
     ) -> Draft:
-        draft = Draft(session.source)
+        draft, places = Draft(session.source), list(places)
         for place in places:
             if place in changed or not self.can_stay(session, place):
                 record = changed.get(place) or self.stored(session, place)
                 draft.add(line_of(_renamed(record, session.id, header["id"])))
             else:
                 _rename(draft, session, place, header["id"])
+        if note := self._note(session, places):
+            draft.add(line_of(note | {"sessionId": header["id"]}))
         return draft
 
     def file_name(self, session: Session) -> str:
@@ -198,6 +206,21 @@ class ClaudeCodeRules(ForeignRules):
         """The lines tell the directory of the first of them; the folder is that of the source."""
         session = session_in(draft, CLAUDE_CODE)
         return replace(session, header=session.header | header)
+
+    def _talk(self, session: Session) -> Bools:
+        """The entries at the newest of which the program goes on."""
+        columns = session.columns
+        talk: Bools = (columns.flags & (Flag.NO_ID | Flag.LANE)) == 0
+        return talk & ~session.kinds.where(columns.kind, "progress")
+
+    def _note(self, session: Session, places: list[int]) -> Record | None:
+        """What says that the copy goes on at the last of these entries, where others that hang
+        under it are copied, too: of those, the program would take the newest."""
+        talk = self._talk(session)
+        written = [place for place in places if talk[place]]
+        if not any(session.tree.is_ancestor(written[-1], place) for place in written[:-1]):
+            return None
+        return {"type": "last-prompt", "leafUuid": session.entry_id(written[-1]), "explicit": True}
 
     def _last_answer(self, session: Session, kept: Bools) -> str:
         answers = np.flatnonzero(kept & session.roles.where(session.columns.role, "assistant"))

@@ -20,6 +20,7 @@ from tau_browser.model.format import Format, Links
 from tau_browser.model.heads import Count, Head, MessageHead, Usage, decode_record, head_of
 from tau_browser.model.payload import Record
 from tau_browser.model.tree import NOWHERE
+from tau_browser.stores.claude_code.leaf import Note, with_leaf
 from tau_browser.stores.claude_code.linking import Link, linked
 from tau_browser.stores.claude_code.records import (
     RESULTS,
@@ -76,6 +77,8 @@ class _Line(msgspec.Struct, gc=False):
     isCompactSummary: bool | None = None
     isApiErrorMessage: bool | None = None
     level: str | None = None
+    leafUuid: str | None = None
+    explicit: Any = None
     message: _Message | None = None
     toolUseResult: _Result | str | float | bool | list[msgspec.Raw] | None = None
 
@@ -134,13 +137,15 @@ class ClaudeCodeFormat(Format):
         return head, odd, link
 
     def settle(self, columns: Columns, links: Links) -> tuple[Columns, list[Diagnostic]]:
-        return linked(columns, links), []
+        own = (columns.flags & Flag.NO_ID) == 0
+        if (talk := own & ((columns.flags & Flag.LANE) == 0)).any():
+            own = talk  # but for what a sub-agent wrote, unless there is nothing else
+        own[[place for place, link in links if isinstance(link, Link) and link.is_progress]] = False
+        return with_leaf(linked(columns, links), own, links)
 
     def leaf(self, columns: Columns, kinds: Names) -> int:
-        """The newest entry of the conversation itself: no sidechain, no progress of a tool."""
-        proper = (columns.flags & Flag.NO_ID) == 0
-        own = proper & ((columns.flags & Flag.LANE) == 0) & ~kinds.where(columns.kind, "progress")
-        places = np.flatnonzero(own if own.any() else proper)
+        """The entry that was marked when the log was read."""
+        places = np.flatnonzero(columns.flags & Flag.GOES_ON)
         return int(places[-1]) if len(places) else NOWHERE
 
     def record(self, stored: Record) -> Record:
@@ -224,9 +229,11 @@ def _usage(usage: _Usage) -> Usage:
     )
 
 
-def _link(line: _Line) -> Link | str | None:
+def _link(line: _Line) -> Link | Note | str | None:
     message = line.message
     if message is None:
+        if line.type == "last-prompt" and (line.leafUuid or line.explicit is True):
+            return Note(line.leafUuid, line.explicit is True)
         return Link(is_progress=True) if line.type == "progress" else None
     if line.type == "assistant":
         prompts = _prompts(message.content)

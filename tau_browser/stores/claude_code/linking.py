@@ -37,11 +37,11 @@ def linked(columns: Columns, links: Links) -> Columns:
     """The columns with sidechains under their calls, the results of an answer's calls one after
     the other, and each answer's usage counted once."""
     parent, usage = columns.parent.copy(), columns.usage.copy()
+    telling = [(place, link) for place, link in links if isinstance(link, Link)]
     answers = _long_answers(links)
     for lines in answers:
         usage[lines[:-1]] = -1  # each line has the usage so far: the last one counts
     _put_results_in_a_row(columns, parent, answers)
-    telling = [(place, link) for place, link in links if isinstance(link, Link)]
     _put_progress_aside(columns, parent, [place for place, link in telling if link.is_progress])
     calls = _Calls(columns, telling)
     for place, link in telling:
@@ -55,8 +55,8 @@ def _long_answers(links: Links) -> list[list[int]]:
     """The lines of each answer of the model that has several, in file order."""
     answers: dict[str, list[int]] = {}
     for place, link in links:
-        answer = link if isinstance(link, str) else link.answer
-        if answer is not None:
+        answer = link.answer if isinstance(link, Link) else link
+        if isinstance(answer, str):
             answers.setdefault(answer, []).append(place)
     return [lines for lines in answers.values() if len(lines) > 1]
 

@@ -95,22 +95,50 @@ class ClaudeCode:
         self.own = {row["uuid"]: row for row in self.rows if not row.get("isSidechain")}
 
     @property
-    def leaf(self) -> str:
-        """Where it goes on: what it noted itself, or else the last line of the file."""
-        for record in reversed(self.records):
-            if record.get("type") == "last-prompt" and record.get("leafUuid") in self.own:
-                return str(record["leafUuid"])
-        return [uuid for uuid, row in self.own.items() if row["type"] != "progress"][-1]
+    def leaf(self) -> str | None:
+        """Where it goes on, reading line by line: what it noted itself, unless that led to the last
+        line; without any note the newest line under the last; None for an empty conversation."""
+        noted, explicit, last, any_note = None, False, "", False
+        for record in self.records:
+            if record.get("uuid") in self.own and record["type"] != "progress":
+                last, explicit = record["uuid"], False
+                if record.get("subtype") == "compact_boundary":
+                    noted = None
+            elif record.get("type") == "last-prompt" and record.get("leafUuid"):
+                same = record["leafUuid"] == noted
+                explicit = record.get("explicit") is True or (explicit and same)
+                noted, any_note = record["leafUuid"], True
+            elif record.get("type") == "last-prompt" and record.get("explicit") is True:
+                noted, explicit = None, True
+        if noted is None and explicit:
+            return None
+        if noted in self.own and (explicit or noted not in self._leading_to(last)):
+            return noted
+        newest = max(row["timestamp"] for row in self.own.values())
+        if any_note or self.own[last]["timestamp"] == newest:
+            return last
+        below = [row for uuid, row in self.own.items() if last in self._leading_to(uuid)]
+        return str(max(below, key=lambda row: row["timestamp"])["uuid"])
+
+    def _leading_to(self, leaf: str) -> set[str]:
+        """The lines on the way to one, and what else belongs to the answers on it."""
+        rows = self._up(leaf)
+        answers = [row for row in rows if row["type"] == "assistant"]
+        beside = [other for row in answers for other in self._of_same_answer(row)]
+        return {row["uuid"] for row in [*rows, *beside]}
 
     def chain(self, leaf: str) -> list[Record]:
         """The lines from a root, or from the last compaction, to the leaf."""
+        return self._with_segment(self._up(leaf))
+
+    def _up(self, leaf: str) -> list[Record]:
         chain: list[Record] = []
         current: Record | None = self.own[leaf]
         while current:
             chain.insert(0, current)
             assert len(chain) <= len(self.own), "a ring"
             current = self.own.get(str(current.get("parentUuid")))
-        return self._with_segment(chain)
+        return chain
 
     def context(self, leaf: str, upto: int | None = None) -> list[tuple[str, Any]]:
         """(role, block) as sent to the model, in the order of the chain, what else belongs to an

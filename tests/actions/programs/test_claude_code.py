@@ -214,6 +214,20 @@ def test_the_state_of_the_session_stays_with_it(tmp_path: Path) -> None:
     assert other["customTitle"] == "the title" and other["sessionId"] != ID
 
 
+def test_a_copy_goes_on_where_a_person_went_back_to(tmp_path: Path) -> None:
+    back = state("last-prompt", leafUuid="u2", explicit=True, rewound=True)
+    place = Place(tmp_path, [*TALK[:12], back], AGENT)
+    plan = place.fork()
+    copy = place.reopened(plan)
+    assert plan.leaf is not None and (plan.leaf.id, copy.leaf) == ("u2", "u2")
+    assert plan.result is not None
+    told = {"leafUuid": "u2", "explicit": True, "sessionId": plan.result.id}
+    assert copy.records[-1] == {"type": "last-prompt", **told}
+    assert copy.context("u2") == ClaudeCode(TALK).context("u2")
+    pruned = place.reopened(place.prune("a4"))  # then it is the last entry, and needs no note
+    assert pruned.leaf == "u2" and pruned.records[-1]["uuid"] == "u2"
+
+
 def test_a_name_is_written_as_claude_code_writes_it(tmp_path: Path) -> None:
     place = Place(tmp_path, TALK)
     made = place.made(place.fork(name="a try"))
@@ -296,10 +310,11 @@ def _holds(plan: Plan, copy: ClaudeCode, source: ClaudeCode) -> None:
 @st.composite
 def talks(draw: st.DrawFn) -> list[Record]:
     """Sessions of some turns under entries that came before them: answers in several lines, with
-    calls side by side whose results may come in any order, or not at all; sidechains, compactions
-    and lines without an id between."""
+    calls side by side whose results may come in any order, or not at all; sidechains, compactions,
+    notes of where it goes on and other lines without an id between."""
     lines: list[Record] = []
     ends: list[str | None] = [None]
+    in_rows = draw(st.booleans())  # answers tell their usage: results are shown in a row
     for at in range(draw(st.integers(1, 6))):
         parent = draw(st.sampled_from(ends[-3:]))
         lines.append(claude("user", f"u{at}", parent, f"asks {at}"))
@@ -335,7 +350,13 @@ def talks(draw: st.DrawFn) -> list[Record]:
             lines.append(claude("user", f"k{at}", f"b{at}", f"sum {at}", isCompactSummary=True))
             above = f"k{at}"
         ends.append(above)
-    if draw(st.booleans()):  # then results are shown one after the other
+        if in_rows and draw(st.booleans()):
+            lines.append(state("last-prompt", leafUuid=draw(st.sampled_from([f"u{at}", above]))))
+            lines[-1]["explicit"] = draw(st.booleans())
+    for at, line in enumerate(lines):
+        if "uuid" in line:
+            line["timestamp"] = f"2026-03-01T10:00:{at:02}.000Z"
+    if in_rows:
         for line in lines:
             if line["type"] == "assistant":
                 line["message"]["usage"] = {"input_tokens": 1, "output_tokens": 1}
@@ -349,6 +370,7 @@ def test_any_tree_any_plan(lines: list[Record], choice: random.Random) -> None:
         place = Place(Path(folder), lines)
         before = snapshot(place.path.parent)
         session, source = place.reading().session, ClaudeCode(lines)
+        assert session.entry_id(session.leaf) == source.leaf
         at = choice.randrange(len(session))
         how = choice.choice(["whole", "at", "only", "prune"])
         try:

@@ -8,8 +8,10 @@ import pytest
 
 from tau_browser.model.calls import call_of
 from tau_browser.model.context import fold_at, states
+from tau_browser.model.diagnostic import Severity
 from tau_browser.model.state import State
 from tau_browser.model.summary import summary_of
+from tau_browser.model.tree import NOWHERE
 from tau_browser.search.find import find, pattern_of
 from tau_browser.stores.claude_code.format import CLAUDE_CODE
 from tau_browser.stores.claude_code.store import ClaudeCodeStore
@@ -140,6 +142,71 @@ def test_an_answer_in_several_lines_is_paid_for_once() -> None:
     session = session_in(CLAUDE_CODE, lines)
     used = session.usage[session.columns.usage[session.columns.usage >= 0]]
     assert used.tolist() == [[3, 8, 0, 0]]
+
+
+def note(leaf: str | None, **fields: object) -> Record:
+    return {"type": "last-prompt", "lastPrompt": "words", "leafUuid": leaf, "sessionId": "c1"} | (
+        fields
+    )
+
+
+BACK = {"explicit": True, "rewound": True}
+ON = [claude("user", "c", "a", "another"), claude("assistant", "d", "c", "way")]
+BOUNDARY = claude("system", "e", None, subtype="compact_boundary", logicalParentUuid="d")
+
+
+@pytest.mark.parametrize(
+    ("lines", "leaf"),
+    [
+        ([], "b"),
+        ([note("b")], "b"),
+        ([note("a")], "b"),  # which led there
+        ([note("a", **BACK)], "a"),
+        ([note("a", **BACK), note("a")], "a"),  # told again when it ended
+        ([note("a", **BACK), note("b")], "b"),
+        ([note("a", **BACK), *ON], "d"),
+        ([note("b"), *ON], "b"),  # the program went there, and ended before it noted it
+        ([note("b"), *ON, note("d")], "d"),
+        ([note("nowhere"), *ON], "d"),
+        ([note("b"), *ON, BOUNDARY], "e"),
+        ([*ON, BOUNDARY, note("b")], "b"),
+        ([note(None), note("a", **BACK)], "a"),
+        ([note(None, **BACK)], None),
+        ([note(None, **BACK), claude("user", "f", None, "anew")], "f"),
+    ],
+)
+def test_it_goes_on_where_the_program_notes_that_it_does(
+    lines: list[Record], leaf: str | None
+) -> None:
+    """As versions 2.1.197 and 2.1.332 were seen to go on."""
+    words = [claude("user", "a", None, "words"), claude("assistant", "b", "a", "answer")]
+    session = session_in(CLAUDE_CODE, [*words, *lines])
+    assert (session.entry_id(session.leaf) if session.leaf != NOWHERE else None) == leaf
+    assert not session.findings
+    last = [line["uuid"] for line in [*words, *lines] if "uuid" in line][-1]
+    assert bool(session.diagnostics) == (leaf != last)
+    if leaf is not None:
+        assert states(session, session.leaf)[session.find(leaf)] == State.PATH
+
+
+def test_a_remark_tells_where_the_note_is() -> None:
+    lines = [claude("user", "a", None, "words"), claude("assistant", "b", "a", "answer")]
+    session = session_in(CLAUDE_CODE, [*lines, note("a", **BACK)])
+    (remark,) = session.diagnostics
+    assert (remark.line, remark.severity) == (3, Severity.REMARK)
+    assert remark.reason == "Claude Code goes on at a, not at the last entry"
+    assert states(session, session.leaf)[1] == State.ABANDONED
+    session = session_in(CLAUDE_CODE, [*lines, note(None, **BACK)])
+    assert session.diagnostics[0].reason == "Claude Code goes on with an empty conversation"
+
+
+def test_what_sub_agents_write_is_no_place_to_go_on(tmp_path: Path) -> None:
+    path = write_lines(
+        tmp_path / "c1.jsonl", [claude("user", "a", None, "words"), CALL, note("s2")]
+    )
+    write_lines(tmp_path / "c1" / "subagents" / "agent-g1.jsonl", AGENT)
+    session = ClaudeCodeStore([str(tmp_path)]).open(str(path)).read()
+    assert session.entry_id(session.leaf) == "b"
 
 
 def test_what_the_program_says_opens_no_turn_and_gives_no_title() -> None:
