@@ -39,17 +39,18 @@ FAMILIES: Rules[Family | None] = Rules(
         **dict.fromkeys(_OF_NONE.split(), None),
     },
     anywhere={
-        Family.MEMORY: "memory memories recall remember jmfts agmem graphiti mem0",
+        Family.MEMORY: "memory memories recall remember rag jmfts agmem graphiti mem0",
         Family.AGENT: "agent agents subagent subagents delegate spawn",
     },
     words={
         Family.READ: "read view cat open",
         Family.WRITE: "write save",
         Family.EDIT: "edit multiedit patch replace",
-        Family.SHELL: "bash sh zsh shell exec execute run command cmd terminal powershell repl",
-        Family.SEARCH: "search grep glob find list rg lookup query",
+        Family.SHELL: "bash sh zsh shell command cmd terminal powershell repl",
+        Family.SEARCH: "search grep glob find list rg lookup query retrieve retrieval",
         Family.FETCH: "fetch http url curl download browse browser",
     },
+    generic={Family.SHELL: "exec execute run"},
     otherwise=Told(None, "no rule holds"),
 )
 """The families of tools; None: of no family."""

@@ -7,7 +7,8 @@ first of these that holds:
 2. a whole name that we know, with its server or without
 3. a word that tells the same wherever it stands
 4. the first word that we know, those of the tool before those of its server
-5. letters that begin a word, or are long enough to stand inside one
+5. a word that says only that something is done, such as "run", which may be anything
+6. letters that begin a word, or are long enough to stand inside one
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ class Rules(Generic[T]):
     """What names of tools tell, by our rules and by those of the person.
 
     names: whole names, in lower case · words: apart by blanks · anywhere: the same, of those that
-    tell it wherever they stand · otherwise: what is told where no rule holds.
+    tell it wherever they stand · generic: of those that tell it where no other word tells
+    anything · otherwise: what is told where no rule holds.
     """
 
     def __init__(
@@ -53,10 +55,11 @@ class Rules(Generic[T]):
         words: Mapping[T, str],
         otherwise: Told[T],
         anywhere: Mapping[T, str] | None = None,
+        generic: Mapping[T, str] | None = None,
     ) -> None:
         self._names = names
-        self._words = _by_word(words)
-        self._anywhere = _by_word(anywhere or {})
+        self._tables = [_by_word(each or {}) for each in (anywhere, words, generic)]
+        self._begun = _by_word(words) | _by_word(generic or {})
         self._otherwise = otherwise
         self._own: dict[str, T] = {}
         self._by_own = lru_cache(maxsize=4096)(self._look_up_own)
@@ -99,12 +102,12 @@ class Rules(Generic[T]):
             if name in self._names:
                 return Told(self._names[name], f"the name {name!r}")
         words = words_of(tool)
-        for table in (self._anywhere, self._words):
+        for table in self._tables:
             for word in words:
                 if word in table:
                     return Told(table[word], f"the word {word!r}")
         for word in words:
-            for known, value in self._words.items():
+            for known, value in self._begun.items():
                 if len(known) >= _BEGINS and word.startswith(known):
                     return Told(value, f"{word!r} begins with {known!r}")
                 if len(known) >= _LONG and known in word:

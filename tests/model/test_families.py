@@ -39,12 +39,12 @@ NAMES = {
     "write": "write Write create_file write_file mcp__fs__write_file",
     "edit": "edit Edit MultiEdit NotebookEdit apply_patch str_replace_based_edit_tool",
     "shell": "bash Bash BashOutput KillShell shell local_shell exec_command container.exec"
-    " write_stdin run_terminal_cmd unified_exec",
+    " write_stdin run_terminal_cmd unified_exec run execute_python code_execution",
     "search": "grep find ls Grep Glob LS WebSearch web_search ToolSearch grep_files list_dir"
-    " codebase_search mcp__brave__web_search",
+    " codebase_search mcp__brave__web_search run_query execute_retrieval",
     "fetch": "WebFetch webfetch mcp__http__download fetch_url browser_navigate",
     "memory": "jmfts_search jmfts_read jmfts_ingest mcp__memory__search_nodes search_memory"
-    " mcp__memory__write remember",
+    " mcp__memory__write remember rag.answer.run:lazy-loading-f70cbea892ed rag.promote.run",
     "agent": "Task Agent spawn_agent wait_agent list_agents subagent",
     "": "TodoWrite update_plan TaskUpdate TaskOutput ExitPlanMode AskUserQuestion Skill"
     " splinter_cell breadcrumb thread",
@@ -71,6 +71,8 @@ def test_every_tool_of_a_memory_that_the_audit_knows_is_of_that_family() -> None
         ("Task", "the name 'task'"),
         ("mcp__memory__read_graph", "the name 'read_graph'"),
         ("read_memory", "the word 'memory'"),
+        ("run_python_query", "the word 'query'"),
+        ("run_listdir", "the word 'run'"),
         ("listdir", "'listdir' begins with 'list'"),
         ("nonesuch", "no rule holds"),
     ],

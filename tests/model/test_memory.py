@@ -39,6 +39,7 @@ def no_own_rules() -> Iterator[None]:
         ("create_branch", PROCEDURAL, "the word 'create'"),
         ("create_file", EPISODIC, "the name 'create_file'"),
         ("Read", SEMANTIC, "the word 'read'"),
+        ("rag.answer.run:lazy-loading", SEMANTIC, "the word 'rag'"),
         ("Grep", SEMANTIC, "the word 'grep'"),
         ("Bash", EPISODIC, "the word 'bash'"),
         ("TodoWrite", PROCEDURAL, "the name 'todowrite'"),
