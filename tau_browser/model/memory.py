@@ -45,9 +45,9 @@ MEMORY_TYPES = Rules(
             " press navigate task agent spawn delegate"
         ),
         MemoryType.SEMANTIC: (
-            "read search retrieve fetch get list ls query lookup find browse grep glob cat view show"
-            " open describe inspect info status web http api database recall remember memory docs rag"
-            " definition references diff log history ask"
+            "read search retrieve fetch get list ls query lookup find browse grep glob cat view"
+            " show open describe inspect info status web http api database recall remember memory"
+            " docs rag definition references diff log history ask"
         ),
         MemoryType.PROCEDURAL: (
             "generate refactor implement create setup configure config install workflow pipeline"
