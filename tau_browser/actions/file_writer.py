@@ -43,6 +43,7 @@ class FileWriter:
     """The hand of τ's file store. `folder`: where new sessions go (tau-format 1.1)."""
 
     store = TAU
+    keeps_pieces = True
 
     def __init__(self, folder: str, *, dashed: bool = True) -> None:
         """dashed: whether the folder holds one folder per working directory, as τ's does."""

@@ -76,7 +76,7 @@ def plan_fork(reading: Reading, request: ForkRequest, writer: Writer) -> Plan:
         content=draft,
         result=result,
         before=measure(session),
-        after=measure(result),
+        after=measure(result, pieces=writer.keeps_pieces),
         leaf=item(result, result.leaf) if result.leaf != NOWHERE else None,
         leaving=items(session, gone),
         references=tuple(remains.loose),

@@ -20,8 +20,9 @@ from tau_browser.model.payload import Record, text_of
 from tau_browser.model.session import Session
 from tau_browser.model.summary import session_name
 from tau_browser.model.text import counted, safe_line
-from tau_browser.model.tree import NOWHERE
+from tau_browser.model.tree import NOWHERE, is_foreign
 from tau_browser.model.usage import estimate_tokens
+from tau_browser.stores.jmfts.storing import is_piece
 
 _IN_CONTEXT = ("message", "customMessage", "compaction", "branch_summary")
 _NAMED = 5  # lines or entries that a refusal names
@@ -68,14 +69,21 @@ def is_strict(raw: bytes) -> bool:
         return False
 
 
-def measure(session: Session) -> Measure:
-    """How large a session is, its context as of the leaf."""
+def measure(session: Session, *, pieces: bool = True) -> Measure:
+    """How large a session is, its context as of the leaf. pieces: whether those count that a
+    server cut entries into for its search."""
+    entries = len(session) - (0 if pieces else _pieces_in(session))
     if session.leaf == NOWHERE:
-        return Measure(len(session), 0, 0)
+        return Measure(entries, 0, 0)
     context = fold_at(session, session.leaf).context
     shown = context[session.kinds.where(session.columns.kind[context], *_IN_CONTEXT)]
     tokens = sum(estimate_tokens(len(text_of(session.record(at)))) for at in shown.tolist())
-    return Measure(len(session), len(context), tokens)
+    return Measure(entries, len(context), tokens)
+
+
+def _pieces_in(session: Session) -> int:
+    foreign = np.flatnonzero(is_foreign(session.columns, session.kinds))
+    return sum(is_piece(session.record(at)) for at in foreign.tolist())
 
 
 def item(session: Session, place: int) -> Item:

@@ -101,7 +101,7 @@ def plan_prune(reading: Reading, request: PruneRequest, writer: Writer) -> Plan:
         content=draft,
         result=result,
         before=measure(session),
-        after=measure(result),
+        after=measure(result, pieces=writer.keeps_pieces or not to_copy),
         leaf=item(result, result.leaf) if result.leaf != NOWHERE else None,
         leaving=items(session, session.tree.order[~kept[session.tree.order]].tolist()),
         references=tuple(remains.loose),

@@ -53,7 +53,7 @@ def plan_import(reading: Reading, writer: ServerWriter) -> Plan:
         content=content,
         result=result,
         before=measure(session),
-        after=measure(result),
+        after=measure(result, pieces=writer.keeps_pieces),
         leaf=item(result, result.leaf) if result.leaf != NOWHERE else None,
         references=tuple(loose),
         refusals=(*refusals, *cannot),

@@ -51,6 +51,7 @@ class ServerWriter:
     """The hand of a JMFTS store."""
 
     store = "jmfts"
+    keeps_pieces = False
 
     def __init__(self, store: JmftsStore) -> None:
         self._store = store

@@ -33,7 +33,10 @@ class Hand(Protocol):
 
 
 class Writer(Hand, Protocol):
-    """The hand that changes the sessions of a store."""
+    """The hand that changes the sessions of a store. keeps_pieces: whether a new session has what
+    a server cut another's entries into for its search."""
+
+    keeps_pieces: bool
 
     def read(self, path: str, journal: Journal) -> Reading:
         """A session as plans are made from it. Raises StoreError."""

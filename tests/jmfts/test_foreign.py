@@ -109,14 +109,19 @@ ALL = {
 def test_fork_of_all(furnished: Furnished) -> None:
     plan = furnished.fork()
     assert "2 pieces made for search left out: enrich makes them" in plan.remarks
-    assert placed(furnished.session(furnished.made(plan))) == ALL
+    assert plan.before is not None and plan.before.entries == len(furnished.session())
+    fork = furnished.session(furnished.made(plan))
+    assert placed(fork) == ALL
+    assert plan.after is not None and plan.after.entries == len(fork)
 
 
 def test_fork_at_an_entry_takes_along_what_hangs_on_its_path(
     furnished: Furnished, appliance: Appliance
 ) -> None:
-    fork = furnished.made(furnished.fork(at="ask more"))
+    plan = furnished.fork(at="ask more")
+    fork = furnished.made(plan)
     session = furnished.session(fork)
+    assert plan.after is not None and plan.after.entries == len(session)
     assert placed(session) == {pair for pair in ALL if not pair[1].endswith(("else", "other"))}
     assert session.text(session.leaf) == "ask more"
     there = ask(appliance, "server", fork)
@@ -161,6 +166,7 @@ def test_prune_and_back(furnished: Furnished) -> None:
     reading = furnished.writer.read(str(furnished.root), furnished.journal)
     plan = plan_prune(reading, PruneRequest((place,), How.IN_PLACE), furnished.writer)
     furnished.writer.apply(plan, furnished.journal)
+    assert plan.after is not None and plan.after.entries == len(furnished.session())
     assert placed(furnished.session()) == {
         ("", "ask"),
         ("", "of all"),
