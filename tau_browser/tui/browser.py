@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -18,15 +17,16 @@ from textual.worker import Worker, WorkerState, get_current_worker
 from tau_browser.model.compare import compare
 from tau_browser.model.resume import resume_command
 from tau_browser.model.text import safe_line, size_of
-from tau_browser.stores.store import Change, Listed, OpenSession
+from tau_browser.stores.store import Change, OpenSession
 from tau_browser.stores.verdict import Verifying
 from tau_browser.tui import keys, loading
 from tau_browser.tui.bar import Bar
 from tau_browser.tui.compare import CompareScreen
 from tau_browser.tui.copy_menu import CopyMenu, deliver, write_private
-from tau_browser.tui.coverage import Coverage, CoverageScreen
+from tau_browser.tui.coverage import CoverageScreen
 from tau_browser.tui.entry import EntryPane
 from tau_browser.tui.finding import FIND, JUMP, Finding
+from tau_browser.tui.listing import Listing
 from tau_browser.tui.panes import Pane, Panes
 from tau_browser.tui.prompt import Prompt
 from tau_browser.tui.recalling import Recalling
@@ -41,15 +41,12 @@ if TYPE_CHECKING:
     from tau_browser.tui.app import BrowserApp
 
 _WATCH_EVERY = 0.5  # seconds
-_LOOK_EVERY = 0.3
-_LOOKED_AT_ONCE = 5  # what is on screen by then is looked into next
 _PREVIEW_AFTER = 0.15
-_ENDED = (WorkerState.SUCCESS, WorkerState.ERROR, WorkerState.CANCELLED)
 _ASKING = {key.verb for key in keys.BROWSER if key.asks}
 _HINTS = "? keys · / find · s search all · n N hits · c model view · y copy · ! coverage · q quit"
 
 
-class BrowserScreen(Finding, Remembering, Threshold, Recalling, Screen[None]):
+class BrowserScreen(Listing, Finding, Remembering, Threshold, Recalling, Screen[None]):
     """Three panes over one store."""
 
     app: BrowserApp
@@ -59,11 +56,7 @@ class BrowserScreen(Finding, Remembering, Threshold, Recalling, Screen[None]):
         super().__init__()
         self._opened: OpenSession | None = None
         self._generation = 0
-        self._coverage = Coverage({}, [])
         self._following = False
-        self._listing = False
-        self._looking = False
-        self._looked: set[str] = set()  # sessions that were looked into, as their list told little
         self._prompt = Prompt()
         self._preview: Timer | None = None
         self._lost = ""  # why the open session can no longer be read
@@ -89,9 +82,7 @@ class BrowserScreen(Finding, Remembering, Threshold, Recalling, Screen[None]):
         yield Bar(f"{notice} · ? keys" if notice else _HINTS, id="hints", classes="-plain")
 
     def on_mount(self) -> None:
-        self._refresh_list()
-        self.set_interval(self.app.target.store.refresh_every, self._refresh_list)
-        self.set_interval(_LOOK_EVERY, self._look_at_screen)
+        self._begin_listing()
         self.set_interval(_WATCH_EVERY, self._watch)
         self._show_titles()
         if self.app.target.path is not None:
@@ -132,72 +123,10 @@ class BrowserScreen(Finding, Remembering, Threshold, Recalling, Screen[None]):
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """What goes wrong behind the screen is said on it."""
-        if event.worker.group == "look" and event.state in _ENDED:
-            self._looking = False
+        self._listing_changed(event)
         if event.state is WorkerState.ERROR:
-            self._listing = False
             error = event.worker.error
             self._tell(safe_line(f"{event.worker.group} failed: {type(error).__name__}: {error}"))
-
-    # The list of sessions
-
-    def _refresh_list(self) -> None:
-        if not self._listing:
-            self._listing = True
-            self._list()
-
-    @work(thread=True, group="list", exit_on_error=False)
-    def _list(self) -> None:
-        worker = get_current_worker()
-        loading.list_sessions(self.app.target.store, self.post_message, lambda: worker.is_cancelled)
-
-    def on_sessions_found(self, event: loading.SessionsFound) -> None:
-        self._listing = not event.done
-        if self._search is not None and event.sessions != self._coverage.sessions:
-            self._search.sessions_changed()
-        self._coverage = Coverage(event.sessions, event.unreadable)
-        self._sessions.loading_text = "" if event.sessions else "no sessions here"
-        self._sessions.show(event.sessions)
-        self._show_titles()
-        if self._opened is None:
-            self._sessions.select_first()
-
-    def on_list_failed(self, event: loading.ListFailed) -> None:
-        self._listing = False
-        reason = safe_line(event.reason)
-        self._sessions.loading_text = reason
-        self._sessions.refresh()
-        self._show_status(reason)
-
-    def _look_at_screen(self) -> None:
-        """Look into the sessions on screen of which the list told only what is cheap."""
-        if self._looking:
-            return
-        wanted = [
-            listed
-            for listed in self._sessions.on_screen()
-            if listed.summary is not None
-            and listed.summary.partial
-            and listed.path not in self._looked
-        ][:_LOOKED_AT_ONCE]
-        if wanted:
-            self._looking = True
-            self._looked |= {listed.path for listed in wanted}
-            self._look_into(wanted)
-
-    @work(thread=True, group="look", exit_on_error=False)
-    def _look_into(self, wanted: list[Listed]) -> None:
-        worker = get_current_worker()
-        store = self.app.target.store
-        loading.look_into(store, wanted, self.post_message, lambda: worker.is_cancelled)
-
-    def on_session_looked(self, event: loading.SessionLooked) -> None:
-        looked = event.looked
-        if isinstance(looked, Listed) and event.path in self._coverage.sessions:
-            sessions = self._coverage.sessions | {event.path: looked}
-            self._coverage = replace(self._coverage, sessions=sessions)
-            self._sessions.show(sessions)
-            self._show_titles()
 
     def on_rows_view_chosen(self, event: RowsView.Chosen) -> None:
         if event.view is self._sessions and self._sessions.selected:
@@ -454,8 +383,7 @@ class BrowserScreen(Finding, Remembering, Threshold, Recalling, Screen[None]):
     # The session as a whole
 
     def action_reload(self) -> None:
-        self._looked.clear()
-        self._refresh_list()
+        self._list_again()
         self._reload()
 
     def action_follow(self) -> None:
