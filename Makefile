@@ -9,13 +9,17 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 RUN := $(VENV)/.run-installed
 DEV := $(VENV)/.dev-installed
 
+# The rooms by themselves.
+UNIT := $(addprefix tests/,model stores search audit cli test_config.py test_import_hygiene.py)
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint types imports unit bench eval corpus screenshots format clean
+.PHONY: help run test lint types imports unit all bench eval corpus screenshots format clean
 
 help:
 	@echo "make run [ARGS=...]   start tau-browse from this checkout"
-	@echo "make test             lint, types, import rules and tests"
+	@echo "make test             lint, types, import rules and all tests"
+	@echo "make unit             the quick tests: no screen, no server, nothing killed"
 	@echo "make bench            measure, and print the numbers (ARGS=--search=1000000: of the search,"
 	@echo "                      ARGS=--recalls=1000000: of the recall audit, ARGS=--jmfts=100: of a server)"
 	@echo "make eval             print how well searches find what they should (ARGS=--rerank: the extra too)"
@@ -27,7 +31,7 @@ help:
 run: $(RUN)
 	@$(BIN)/tau-browse $(ARGS)
 
-test: lint types imports unit
+test: lint types imports all
 
 lint: $(DEV)
 	$(BIN)/ruff check .
@@ -40,6 +44,9 @@ imports: $(DEV)
 	$(BIN)/lint-imports
 
 unit: $(DEV)
+	$(BIN)/python -m pytest -n auto $(UNIT)
+
+all: $(DEV)
 	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 bench: $(DEV)
