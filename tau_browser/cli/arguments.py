@@ -144,6 +144,11 @@ def _version() -> _Parser:
 def _add_ls(ls: _Parser) -> None:
     path = ls.add_argument("path", nargs="?", help="a folder or a file to list instead")
     complete_with(path, references)
+    ls.add_argument(
+        "--memory",
+        action="store_true",
+        help="count the entries of each type of memory, which reads all sessions to their ends",
+    )
 
 
 def _add_show(show: _Parser) -> None:

@@ -26,6 +26,9 @@ class Tallies:
     memories: Counter[str] = field(default_factory=Counter)
     families: Counter[str] = field(default_factory=Counter)
 
+    def __add__(self, other: Tallies) -> Tallies:
+        return Tallies(self.memories + other.memories, self.families + other.families)
+
     def __str__(self) -> str:
         memories = [f"{self.memories[each]:,} {each}" for each in sorted(self.memories)]
         most_first = self.families.most_common()

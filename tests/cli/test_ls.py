@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tau_browser.model.times import parse_time
-from tau_browser.stores import session_file
+from tau_browser.stores import files
+from tests.actions.observe.sessions import calls
 from tests.cli.conftest import Run
 from tests.conftest import DATA, HEADER, log_of, message
 from tests.stores.conftest import write
@@ -37,9 +38,9 @@ def test_json_has_every_session_of_the_home_as_tau_sees_it(run: Run, tau_home: P
     result = run("ls", "--json")
     assert result.code == 0 and result.err == ""
     assert list(result.json) == ["sessions", "coverage"]
-    files = {str(path) for path in tau_home.rglob("*.jsonl")}
+    paths = {str(path) for path in tau_home.rglob("*.jsonl")}
     assert result.json["coverage"] == {"seen": 19, "listed": 19, "unreadable": []}
-    assert {row["path"] for row in result.json["sessions"]} == files
+    assert {row["path"] for row in result.json["sessions"]} == paths
     for row in result.json["sessions"]:
         expected = EXPECTED[row["id"], row["entries"]]
         header = expected["header"]
@@ -171,8 +172,60 @@ def test_second_time_no_session_is_read(
     def refuse(path: str) -> None:
         raise AssertionError(f"{path} was opened")
 
-    monkeypatch.setattr(session_file, "FileSource", refuse)
+    monkeypatch.setattr(files, "FileSource", refuse)
     assert run("ls", "--json") == first
+
+
+# Types of memory
+
+
+def test_memory_is_counted_as_show_counts_it(run: Run, tau_home: Path) -> None:
+    plain, told = run("ls", "--json").json, run("ls", "--memory", "--json").json
+    assert told["coverage"] == {**plain["coverage"], "uncounted": []}
+    for row, before in zip(told["sessions"], plain["sessions"], strict=True):
+        shown = run("show", row["path"], "--json").json["session"]
+        assert row == {**before, **{name: shown[name] for name in ("memory", "families")}}
+    assert sum(row["memory"].get("semantic", 0) for row in told["sessions"]) > 0
+
+
+def test_memory_in_the_table_and_by_rules_of_ones_own(run: Run, home: Path, tmp_path: Path) -> None:
+    (tmp_path / "s.jsonl").write_bytes(log_of([*calls(3), message("u", None, "do")]))
+    head, cells, _, *told = run("ls", tmp_path / "s.jsonl", "--memory").out.splitlines()
+    assert head.split()[:6] == [
+        "SESSION",
+        "MODIFIED",
+        "ENTRIES",
+        "EPISODIC",
+        "SEMANTIC",
+        "PROCEDURAL",
+    ]
+    assert cells.split()[4:7] == ["2", "2", "2"]
+    assert told[0].startswith("memory: 2 episodic, 2 procedural, 2 semantic · tools: ")
+    config = home / ".config" / "tau-browse" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('[memory_types]\nbash = "procedural"\n')
+    cells = run("ls", tmp_path / "s.jsonl", "--memory").out.splitlines()[1]
+    assert cells.split()[4:7] == ["0", "2", "4"]
+
+
+def test_what_cannot_be_counted_is_listed_with_the_reason(
+    run: Run, tau_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (lost, *_) = [row["path"] for row in run("ls", "--json").json["sessions"]]
+    real = files.FileSource
+
+    def open_all_but_one(path: str) -> files.FileSource:
+        if path == lost:
+            raise PermissionError(13, "Permission denied", path)
+        return real(path)
+
+    monkeypatch.setattr(files, "FileSource", open_all_but_one)
+    told = run("ls", "--memory", "--json").json
+    assert [item["path"] for item in told["coverage"]["uncounted"]] == [lost]
+    assert told["sessions"][0]["memory"] is None and told["sessions"][1]["memory"] is not None
+    lines = run("ls", "--memory").out.splitlines()
+    assert lines[1].split()[4:7] == ["?"] * 3
+    assert any(line.startswith(f"not counted: {lost}: ") for line in lines)
 
 
 # Nothing found, and errors
