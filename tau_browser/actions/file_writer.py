@@ -14,9 +14,10 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from tau_browser.actions.disk import sync, told
+from tau_browser.actions.draft import Draft
 from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Plan, Read, Refused, Verb, Way
 from tau_browser.actions.progress import Tell, silent
@@ -82,11 +83,11 @@ class FileWriter:
         with told(plan.target), journal.lock():
             if plan.read is not None and not is_as_read(plan.read):
                 raise Refused(f"{plan.read.path}: {_CHANGED}")
-            pieces = plan.content.pieces()
             if plan.way is Way.NEW:
-                return _create(plan.target, pieces, change, journal)
+                return _create(change, _new_files(plan), journal)
             assert plan.read is not None
             whole = plan.way is Way.REPLACE  # what was appended to needs no copy to be restored
+            pieces = plan.content.pieces()
             return _replace(plan.target, pieces, plan.read, change, journal, keep=whole)
 
     def obstacle(self, change: Change, journal: Journal) -> str:
@@ -94,13 +95,21 @@ class FileWriter:
         before, after = _states(change)
         try:
             now = _seen(change.path, before, after)
+            beside = [(then, state_of(then.path)) for then in _beside(change)]
         except StoreError as error:
             return str(error)
+        stands = [found for found in beside if found[1] is not None]
         if not _same(now, after):
             if _same(now, before):
+                if stands and before is None and all(_same(*found) for found in stands):
+                    return ""  # it was cut off between one file and the next
                 return "it is not in effect: taken back already, or cut off before it was made"
             return "what it made is gone" if now is None else "what it made was changed since"
-        if before and "kept" not in change.memo and not (journal.trash / before.digest).exists():
+        if before is None and not all(_same(*found) for found in beside):
+            return "what it made was changed since"
+        kept = [] if "kept" in change.memo else [then for then in (before,) if then is not None]
+        kept += [then for then, _ in beside] if after is None else []
+        if not all((journal.trash / then.digest).exists() for then in kept):
             return "what it replaced is no longer in the trash"
         return ""
 
@@ -119,13 +128,13 @@ class FileWriter:
                 raise Refused(f"{change.id} cannot be taken back: {why}")
             if before is None:
                 assert after is not None
-                return _remove(path, after, undo, journal)
+                return _remove(undo, [after, *_beside(change)], journal)
+            if after is None:
+                return _create(undo, _kept([before, *_beside(change)], journal), journal)
             source = FileSource(
                 path if "kept" in change.memo else str(journal.trash / before.digest)
             )
             pieces = bytes_of(source, before.size)
-            if after is None:
-                return _create(path, pieces, undo, journal, before.mtime_ns)
             now = state_of(path)
             assert now is not None
             return _replace(path, pieces, now, undo, journal, mtime_ns=before.mtime_ns)
@@ -145,34 +154,87 @@ def put(path: Path, data: bytes, change: Change, journal: Journal) -> Change:
     with told(str(path)):
         now = state_of(str(path))
         if now is None:
-            return _create(str(path), [data], change, journal)
+            return _create(change, [_New(str(path), [data])], journal)
         return _replace(str(path), [data], now, change, journal)
 
 
-def _create(
-    path: str,
-    pieces: Iterable[bytes],
-    change: Change,
-    journal: Journal,
-    mtime_ns: int | None = None,
-) -> Change:
-    if os.path.lexists(path):
-        raise Refused(f"{path}: there is a file of this name already: nothing was written")
-    folder = os.path.dirname(path)
+class _New(NamedTuple):
+    """A file that is made: its bytes, and the time to give it."""
+
+    path: str
+    pieces: Iterable[bytes]
+    mtime_ns: int | None = None
+
+
+def _new_files(plan: Plan) -> list[_New]:
+    beside = plan.content.beside if isinstance(plan.content, Draft) else {}
+    folder = os.path.dirname(plan.target)
+    others = [_New(os.path.join(folder, name), draft.pieces()) for name, draft in beside.items()]
+    return [_New(plan.target, plan.content.pieces()), *others]
+
+
+def _kept(files: list[Read], journal: Journal) -> list[_New]:
+    """Files that are in the trash, as they were."""
+    sources = [FileSource(str(journal.trash / file.digest)) for file in files]
+    return [
+        _New(file.path, bytes_of(source, file.size), file.mtime_ns)
+        for file, source in zip(files, sources, strict=True)
+    ]
+
+
+def _create(change: Change, files: list[_New], journal: Journal) -> Change:
+    """Make the file of a change, the first of these, and what belongs to it: that gets its name
+    before, so that whoever finds the file finds all."""
+    for file in files:
+        if os.path.lexists(file.path):
+            raise Refused(f"{file.path}: there is a file of this name already: nothing was written")
+    folder, named = os.path.dirname(change.path), list[str]()
+    with contextlib.ExitStack() as stack:
+        partial = []
+        for path, pieces, mtime_ns in files:
+            _make_folder(os.path.dirname(path))
+            stack.callback(_remove_empty, os.path.dirname(path), folder)
+            partial.append(stack.enter_context(_partial(path, pieces, 0o600, mtime_ns)))
+        made = [
+            replace(state, path=new.path) for new, (_, state) in zip(files, partial, strict=True)
+        ]
+        memo = {"before": None, "after": _stored(made[0])} | _beside_memo(made)
+        change = replace(change, memo=memo)
+        journal.write(change)
+        try:
+            for (path, *_), (temporary, _) in reversed(list(zip(files, partial, strict=True))):
+                _name(temporary, path)
+                named.append(path)
+        except BaseException:
+            for path in named:
+                os.unlink(path)
+            raise
+    return change
+
+
+def _name(temporary: str, path: str) -> None:
+    """Give a file its name; unlike a rename, a link never takes another file's place."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError as error:
+        raise Refused(f"{path}: there is a file of this name already") from error
+    except OSError:  # a file system without links
+        os.rename(temporary, path)
+    sync(os.path.dirname(path))
+
+
+def _make_folder(folder: str) -> None:
     if not os.path.isdir(folder):
         os.makedirs(folder, mode=0o700)
         sync(os.path.dirname(folder))
-    with _partial(folder, pieces, 0o600, mtime_ns) as (temporary, after):
-        change = replace(change, memo={"before": None, "after": _stored(after)})
-        journal.write(change)
-        try:
-            os.link(temporary, path)  # unlike a rename, this never takes another file's place
-        except FileExistsError as error:
-            raise Refused(f"{path}: there is a file of this name already") from error
-        except OSError:  # a file system without links
-            os.rename(temporary, path)
-        sync(folder)
-    return change
+
+
+def _remove_empty(folder: str, above: str) -> None:
+    """Remove folders in which nothing is left, up to one that stays."""
+    with contextlib.suppress(OSError):
+        while folder != above:
+            os.rmdir(folder)
+            folder = os.path.dirname(folder)
 
 
 def _replace(
@@ -191,7 +253,7 @@ def _replace(
     mode = old.status().st_mode & 0o777
     if keep:
         _keep(old, read, journal)
-    with _partial(os.path.dirname(path), pieces, mode, mtime_ns) as (temporary, after):
+    with _partial(path, pieces, mode, mtime_ns) as (temporary, after):
         kept = {} if keep else {"kept": "at the start of the file"}
         memo = {"before": _stored(read), "after": _stored(after)} | kept
         change = replace(change, memo=memo)
@@ -201,22 +263,28 @@ def _replace(
         os.replace(temporary, path)
         sync(os.path.dirname(path))
     if old.status().st_size != read.size:  # somebody had it open, and wrote at that very moment
-        with _partial(os.path.dirname(path), bytes_of(old), mode) as (temporary, _):
+        with _partial(path, bytes_of(old), mode) as (temporary, _):
             os.replace(temporary, path)
             sync(os.path.dirname(path))
         raise Refused(f"{path}: another process wrote to it at that very moment: left as it was")
     return change
 
 
-def _remove(path: str, read: Read, change: Change, journal: Journal) -> Change:
-    old = FileSource(path)
-    _keep(old, read, journal)
-    change = replace(change, memo={"before": _stored(read), "after": None})
+def _remove(change: Change, files: list[Read], journal: Journal) -> Change:
+    """Move the file of a change to the trash, the first of these, and then what belongs to it."""
+    there = [file for file in files if os.path.lexists(file.path)]
+    for file in there:
+        _keep(FileSource(file.path), file, journal)
+    memo = {"before": _stored(files[0]), "after": None} | _beside_memo(files)
+    change = replace(change, memo=memo)
     journal.write(change)
-    if not is_at(path, read):
-        raise Refused(f"{path}: {_CHANGED}")
-    os.unlink(path)
-    sync(os.path.dirname(path))
+    for file in there:
+        if not is_at(file.path, file):
+            raise Refused(f"{file.path}: {_CHANGED}")
+    for file in there:
+        os.unlink(file.path)
+        sync(os.path.dirname(file.path))
+        _remove_empty(os.path.dirname(file.path), os.path.dirname(change.path))
     return change
 
 
@@ -225,7 +293,7 @@ def _keep(source: FileSource, read: Read, journal: Journal) -> None:
     kept = journal.trash / read.digest
     if state_of(str(kept)) is not None:
         return
-    with _partial(str(journal.trash), bytes_of(source), 0o600) as (temporary, state):
+    with _partial(str(kept), bytes_of(source), 0o600) as (temporary, state):
         if state.digest != read.digest:
             raise Refused(f"{read.path}: {_CHANGED}")
         os.replace(temporary, kept)
@@ -234,10 +302,11 @@ def _keep(source: FileSource, read: Read, journal: Journal) -> None:
 
 @contextlib.contextmanager
 def _partial(
-    folder: str, pieces: Iterable[bytes], mode: int, mtime_ns: int | None = None
+    target: str, pieces: Iterable[bytes], mode: int, mtime_ns: int | None = None
 ) -> Iterator[tuple[str, Read]]:
-    """A file of another name with these bytes, on the disk; gone afterwards, unless renamed."""
-    handle, path = tempfile.mkstemp(prefix=".", suffix=_PARTIAL, dir=folder)
+    """A file of another name with these bytes beside a path, on the disk; gone afterwards, unless
+    renamed."""
+    handle, path = tempfile.mkstemp(prefix=".", suffix=_PARTIAL, dir=os.path.dirname(target))
     try:
         digest, size = hashlib.sha256(), 0
         with os.fdopen(handle, "wb") as file:
@@ -261,6 +330,13 @@ def _stored(read: Read) -> dict[str, Any]:
     return {"size": read.size, "mtime_ns": read.mtime_ns, "digest": read.digest}
 
 
+def _beside_memo(files: list[Read]) -> dict[str, Any]:
+    """What the journal keeps of all files but the first, by path from its folder."""
+    folder = os.path.dirname(files[0].path)
+    beside = {os.path.relpath(file.path, folder): _stored(file) for file in files[1:]}
+    return {"beside": beside} if beside else {}
+
+
 def _states(change: Change) -> tuple[Read | None, Read | None]:
     """The state before and after a change. Raises StoreError for a memo that is not ours."""
     try:
@@ -271,6 +347,19 @@ def _states(change: Change) -> tuple[Read | None, Read | None]:
     except (KeyError, TypeError) as error:
         raise StoreError(f"the journal's line {change.id} cannot be read") from error
     return before, after
+
+
+def _beside(change: Change) -> list[Read]:
+    """The files that belong to the one of a change. Raises StoreError for a memo that is not
+    ours."""
+    folder = os.path.dirname(change.path)
+    try:
+        return [
+            Read(os.path.join(folder, name), **state)
+            for name, state in change.memo.get("beside", {}).items()
+        ]
+    except (AttributeError, TypeError) as error:
+        raise StoreError(f"the journal's line {change.id} cannot be read") from error
 
 
 def _seen(path: str, *known: Read | None) -> Read | None:

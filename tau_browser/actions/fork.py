@@ -58,7 +58,7 @@ def plan_fork(reading: Reading, request: ForkRequest, writer: Writer) -> Plan:
     if refusal := remains.refusal(session):
         refusals.append(Refusal(refusal.reason, None, refusal.entries))
     header = rules.header(reading, request.cwd)
-    draft = rules.copy(session, header, order, remains.changed)
+    draft = rules.new_session(reading, header, order, remains.changed)
     if request.name.strip():
         draft.add(rules.name_line(rules.read(draft, header), request.name.strip()))
     result = rules.read(draft, header)

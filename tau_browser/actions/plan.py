@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Protocol
 
+from tau_browser.actions.draft import Draft
 from tau_browser.model.session import Session
 from tau_browser.stores.store import StoreError
 
@@ -162,6 +163,11 @@ class Plan:
     refusals: tuple[Refusal, ...] = ()
     remarks: tuple[str, ...] = ()
 
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The files that are written with it, by path from its folder."""
+        return tuple(self.content.beside) if isinstance(self.content, Draft) else ()
+
     def require_sound(self) -> None:
         """Raises Refused, with every reason, where there is one."""
         if self.refusals:
@@ -175,6 +181,7 @@ def described(plan: Plan) -> dict[str, Any]:
         "about": plan.about,
         "store": plan.store,
         "target": plan.target,
+        "beside": list(plan.beside),
         "way": plan.way.name.lower(),
         "bytes": plan.content.size,
         "read": _fields(plan.read),

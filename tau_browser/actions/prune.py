@@ -83,7 +83,7 @@ def plan_prune(reading: Reading, request: PruneRequest, writer: Writer) -> Plan:
         remarks += [*rules.left_behind(session, kept), *rules.remarks(reading)]
         if bad := unreadable(session):
             remarks.append(f"{counted(len(bad), 'unreadable stretch')} of the source not copied")
-        draft = rules.copy(session, header, order, remains.changed)
+        draft = rules.new_session(reading, header, order, remains.changed)
     result = rules.read(draft, header)
     cannot, notes = rules.continues(session, result)
     if session.leaf != NOWHERE and removed[session.leaf] and result.leaf != NOWHERE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -76,6 +77,9 @@ def _refusals(plan: Plan, signs: Signs, remedies: dict[Remedy, str]) -> Iterator
 def _outline(plan: Plan, signs: Signs) -> Iterator[Line]:
     yield Line(f"{plan.way.value}, {size_of(plan.content.size)}:", Tone.QUIET)
     yield Line(f"  {safe_line(plan.target)}")
+    if plan.beside:
+        folder = os.path.commonpath(map(os.path.dirname, plan.beside))
+        yield Line(f"  and {counted(len(plan.beside), 'file')} in {safe_line(folder)}")
     if plan.before and plan.after:
         yield from _measures(plan.before, plan.after, signs)
     if plan.leaf:

@@ -198,6 +198,46 @@ def _check_whole(place: Place) -> None:
     assert stand, "what took effect stands in the journal"
 
 
+# A session and what belongs to it
+
+
+def with_agents(folder: Path) -> Place:
+    """A session of Claude Code's with a sub-agent's file."""
+    place = Place(folder, OF_CLAUDE_CODE, ClaudeCodeWriter)
+    agent = place.path.with_suffix("") / "subagents" / "agent-g1.jsonl"
+    agent.parent.mkdir(parents=True)
+    agent.write_bytes(log_of(test_claude_code.AGENT, None))
+    os.utime(agent, ns=(LONG_AGO, LONG_AGO))
+    return place
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before a call", "after a call"])
+@pytest.mark.parametrize("work", [fork, undo])
+def test_who_finds_a_session_finds_what_belongs_to_it(
+    work: Work, after: bool, tmp_path: Path
+) -> None:
+    for steps in range(1, 400):
+        place = with_agents(tmp_path / str(steps))
+        old = place.sessions
+        if work is undo:
+            fork(place)
+        done = survives(work, place, steps, after=after)
+        for path in set(place.folder.glob("*.jsonl")) - {place.path}:
+            session = place.reading(path).session
+            assert session.find("s2") and not session.diagnostics
+        if place.sessions != old:
+            undo(place)
+        else:
+            with pytest.raises(Refused):
+                undo(place)
+        assert place.sessions == old
+        if done:
+            assert steps > 20
+            return
+        shutil.rmtree(tmp_path / str(steps))
+    pytest.fail("never came to its end")
+
+
 # Folders
 
 FILES = {"a.jsonl": b"one\n", "rag/b/c.json": b"{}", "rag/d": b""}

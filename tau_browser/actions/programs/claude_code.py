@@ -19,6 +19,7 @@ import re
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -36,10 +37,13 @@ from tau_browser.model.decoder import FILE_BYTES
 from tau_browser.model.payload import Record, message_of
 from tau_browser.model.session import Session
 from tau_browser.model.tree import NOWHERE
+from tau_browser.stores.claude_code.agents import agent_name
 from tau_browser.stores.claude_code.format import CLAUDE_CODE
 
 _NAMES = ("session_info", "ai-title", "agent-name", "summary")
 """Kinds of lines without an id that say what a session is called, or was about."""
+_ABOUT = ".meta.json"
+"""How the file ends in which the program says what a sub-agent is for."""
 _SEGMENT = ("headUuid", "anchorUuid", "tailUuid")
 """What a compaction kept as it was: from the head to the tail, put after the anchor."""
 _SESSION_ID = re.compile(rb'"sessionId"\s*:\s*("(?:[^"\\]|\\.)*")')
@@ -102,9 +106,9 @@ class ClaudeCodeRules(ForeignRules):
         return np.flatnonzero(kept).astype(np.int32)
 
     def layout(self, session: Session, places: Int32s, end: int | None) -> list[int]:
-        """In the order of the file, the end last; what sub-agents wrote in files of their own
-        stands after their call. A copy of all goes on where the session does."""
-        columns, tree = session.columns, session.tree
+        """In the order of the file, the end last; after that, what sub-agents wrote in files of
+        their own. A copy of all goes on where the session does."""
+        columns = session.columns
         kept = np.zeros(len(session), np.bool_)
         kept[places] = True
         if end is None and session.leaf != NOWHERE and kept[session.leaf]:
@@ -116,14 +120,9 @@ class ClaudeCodeRules(ForeignRules):
             leaf = session.record(place).get("leafUuid")
             kept[place] = any(kept[at] for at in session.find(str(leaf)))
         written = np.flatnonzero(kept)
-        after = written.copy()
-        for at in np.flatnonzero(columns.start[written] >= FILE_BYTES).tolist():
-            path = tree.path(int(written[at]))
-            own = path[columns.start[path] < FILE_BYTES]
-            after[at] = own[-1] if len(own) else len(session)
-        if end is not None:
-            after[written == end] = len(session)
-        order: list[int] = written[np.lexsort((written, after))].tolist()
+        is_end = written == (NOWHERE if end is None else end)
+        file = columns.start[written] // FILE_BYTES
+        order: list[int] = written[np.lexsort((is_end, file))].tolist()
         return order
 
     # References
@@ -180,15 +179,34 @@ class ClaudeCodeRules(ForeignRules):
         places: Iterable[int],
         changed: Mapping[int, Record],
     ) -> Draft:
-        draft, places = Draft(session.source), list(places)
-        for place in places:
-            if place in changed or not self.can_stay(session, place):
-                record = changed.get(place) or self.stored(session, place)
-                draft.add(line_of(_renamed(record, session.id, header["id"])))
-            else:
-                _rename(draft, session, place, header["id"])
+        places = list(places)
+        draft = self._lines(session, header, places, changed)
         if note := self._note(session, places):
             draft.add(line_of(note | {"sessionId": header["id"]}))
+        return draft
+
+    def new_session(
+        self,
+        reading: Reading,
+        header: Record,
+        places: Iterable[int],
+        changed: Mapping[int, Record],
+    ) -> Draft:
+        """What sub-agents wrote in files of their own is in such files again: below the folder that
+        is called after the session, where the program looks for them."""
+        session = reading.session
+        written: list[list[int]] = [[], *([] for _ in reading.read.others)]
+        for place in places:
+            written[int(session.columns.start[place]) // FILE_BYTES].append(place)
+        draft = self.copy(session, header, written[0], changed)
+        for other, lines in zip(reading.read.others, written[1:], strict=True):
+            if lines:
+                name = f"{header['id']}/subagents/{agent_name(other.path)}"
+                draft.beside[name] = self._lines(session, header, lines, changed)
+                about = Path(other.path).with_suffix(_ABOUT)
+                if about.is_file():
+                    beside = draft.beside[str(Path(name).with_suffix(_ABOUT))] = Draft(draft)
+                    beside.add(about.read_bytes())
         return draft
 
     def file_name(self, session: Session) -> str:
@@ -206,6 +224,22 @@ class ClaudeCodeRules(ForeignRules):
         """The lines tell the directory of the first of them; the folder is that of the source."""
         session = session_in(draft, CLAUDE_CODE)
         return replace(session, header=session.header | header)
+
+    def _lines(
+        self,
+        session: Session,
+        header: Record,
+        places: Iterable[int],
+        changed: Mapping[int, Record],
+    ) -> Draft:
+        draft = Draft(session.source)
+        for place in places:
+            if place in changed or not self.can_stay(session, place):
+                record = changed.get(place) or self.stored(session, place)
+                draft.add(line_of(_renamed(record, session.id, header["id"])))
+            else:
+                _rename(draft, session, place, header["id"])
+        return draft
 
     def _talk(self, session: Session) -> Bools:
         """The entries at the newest of which the program goes on."""

@@ -151,6 +151,16 @@ class Rules:
                 draft.add(line_of(self.stored(session, place)))
         return draft
 
+    def new_session(
+        self,
+        reading: Reading,
+        header: Record,
+        places: Iterable[int],
+        changed: Mapping[int, Record],
+    ) -> Draft:
+        """The same as a session of its own, with the files that belong to it."""
+        return self.copy(reading.session, header, places, changed)
+
     def can_stay(self, session: Session, place: int) -> bool:
         """Whether the program, too, can read the bytes of an entry as they are."""
         return not session.has(place, Flag.NOTED) or is_strict(session.raw(place))

@@ -11,6 +11,8 @@ from tau_browser.stores.peek import first_records
 
 _END = ".jsonl"
 _AGENT = "agent-"
+_FOLDER = "/subagents/"
+"""Below the folder that is called after the session."""
 
 
 def agent_files(path: str) -> list[tuple[str, str]]:
@@ -27,9 +29,14 @@ def is_agent_file(name: str) -> bool:
     return name.startswith(_AGENT) and name.endswith(_END)
 
 
+def agent_name(path: str) -> str:
+    """The path of a sub-agent's file from the folder in which those of its session lie."""
+    return path.rpartition(_FOLDER)[2] if _FOLDER in path else os.path.basename(path)
+
+
 def owner_of(agent: str) -> str:
     """The path of the session that an agent's file belongs to, if its name or its lines tell."""
-    session, below, _ = agent.rpartition("/subagents/")
+    session, below, _ = agent.rpartition(_FOLDER)
     if below:
         return session + _END
     session_id = next((_text(record, "sessionId") for record in first_records(agent)), "")

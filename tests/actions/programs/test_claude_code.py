@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
@@ -27,6 +28,7 @@ from tau_browser.stores.claude_code.store import ClaudeCodeStore
 from tests.actions.conftest import LONG_AGO, snapshot
 from tests.actions.programs.reopening import ClaudeCode, Record, records_in
 from tests.conftest import DATA
+from tests.stores.logs.conftest import parents
 from tests.stores.logs.writing import claude, tool_result, tool_use, write_lines
 
 CASE = DATA / "bugcases" / "49-claude-sidechain" / "claude" / "projects" / "-proj-demo"
@@ -42,6 +44,7 @@ class Place:
         write_lines(self.path, lines)
         if agents:
             write_lines(self.agent, agents)
+            self.agent.with_suffix(".meta.json").write_text('{"agentType":"looker"}')
         for path in self.path.parent.rglob("*.jsonl"):
             os.utime(path, ns=(LONG_AGO, LONG_AGO))
         self.journal = Journal(folder / "state")
@@ -69,6 +72,12 @@ class Place:
 
     def reopened(self, plan: Plan) -> ClaudeCode:
         return ClaudeCode(records_in(self.made(plan).path))
+
+    def agents_of(self, session: Session | None) -> dict[str, list[Record]]:
+        """What sub-agents wrote, by the name of their file, where Claude Code looks for it."""
+        assert session is not None
+        files = (self.path.parent / session.id / "subagents").rglob("agent-*.jsonl")
+        return {path.name: records_in(path) for path in files}
 
 
 def part(uuid: str, parent: str, answer: str, *content: Record) -> Record:
@@ -126,15 +135,52 @@ def test_the_copy_has_every_entry_under_an_id_of_its_own(tmp_path: Path) -> None
     made = Path(place.made(plan).path)
     assert before.items() <= snapshot(place.path.parent).items()
     assert plan.result is not None and made == place.path.with_name(f"{plan.result.id}.jsonl")
-    assert made.stat().st_mode & 0o777 == 0o600
-    copy = ClaudeCode(records_in(made))
+    about = made.with_suffix("") / "subagents" / "agent-g1.meta.json"
+    assert json.loads(about.read_text()) == {"agentType": "looker"}
+    for path in (made, about, about.with_name("agent-g1.jsonl")):
+        assert path.stat().st_mode & 0o777 == 0o600
+    assert about.parent.stat().st_mode & 0o777 == 0o700
+    copy, agents = ClaudeCode(records_in(made)), place.agents_of(plan.result)
+    assert copy.rows == list(copy.own.values()) and agents.keys() == {"agent-g1.jsonl"}
     known = {row["uuid"]: row for row in [*TALK, *AGENT] if "uuid" in row}
-    assert {row["uuid"] for row in copy.rows} == known.keys()
-    for row in copy.rows:
+    rows = [*copy.rows, *agents["agent-g1.jsonl"]]
+    assert [row["uuid"] for row in rows] == list(known)
+    for row in rows:
         mark = {"sessionId": ID, "messageUuid": row["uuid"]}
         assert row == known[row["uuid"]] | {"sessionId": plan.result.id, "forkedFrom": mark}
     assert copy.leaf == "a7"
     assert copy.context("a7") == ClaudeCode(TALK).context("a7")
+
+
+def test_sub_agents_hang_under_their_calls_in_the_copy(tmp_path: Path) -> None:
+    place = Place(tmp_path, TALK, AGENT)
+    nested = place.agent.parent / "workflows" / "w1" / "agent-g2.jsonl"
+    write_lines(nested, [row | {"uuid": f"n{row['uuid']}", "agentId": "g2"} for row in AGENT])
+    os.utime(nested, ns=(LONG_AGO, LONG_AGO))
+    plan = place.fork()
+    session = ClaudeCodeStore([str(place.path.parent)]).open(place.made(plan).path).read()
+    assert parents(session)["s1"] == "a2" and not session.diagnostics
+    assert plan.result is not None and parents(plan.result) == parents(session)
+    assert place.agents_of(session).keys() == {"agent-g1.jsonl", "agent-g2.jsonl"}
+    assert (place.path.parent / session.id / "subagents" / "workflows" / "w1").is_dir()
+
+
+def test_sub_agents_go_and_come_with_their_session(tmp_path: Path) -> None:
+    place = Place(tmp_path, TALK, AGENT)
+    before = snapshot(place.path.parent)
+    change = place.made(place.fork())
+    made = snapshot(place.path.parent)
+    undone = take_back(change, place.journal, writers())
+    assert snapshot(place.path.parent) == before
+    assert {path.name for path in place.path.parent.iterdir()} == {ID, place.path.name}
+    redone = take_back(undone, place.journal, writers())
+    assert snapshot(place.path.parent) == made
+    agent = Path(change.path).with_suffix("") / "subagents" / "agent-g1.jsonl"
+    agent.write_bytes(agent.read_bytes() + b"{}\n")
+    for each in (change, undone, redone):
+        with pytest.raises(Refused):
+            take_back(each, place.journal, writers())
+    assert Path(change.path).exists() and agent.exists()
 
 
 def test_lines_keep_their_bytes_but_for_the_id(tmp_path: Path) -> None:
@@ -163,10 +209,10 @@ def test_an_id_that_stands_elsewhere_too_is_left_alone_there(tmp_path: Path) -> 
 
 def test_what_else_belongs_to_an_answer_goes_along(tmp_path: Path) -> None:
     place = Place(tmp_path, TALK, AGENT)
-    copy = place.reopened(place.fork(at=place.at("u2")))
-    assert [row["uuid"] for row in copy.rows] == [
-        *("u1", "t1", "a1", "a2", "s1", "s2", "r1", "r2", "a3", "u2")
-    ]
+    plan = place.fork(at=place.at("u2"))
+    copy = place.reopened(plan)
+    assert [row["uuid"] for row in copy.rows] == [*("u1", "t1", "a1", "a2", "r1", "r2", "a3", "u2")]
+    assert [row["uuid"] for row in place.agents_of(plan.result)["agent-g1.jsonl"]] == ["s1", "s2"]
     said = [block.get("text", block.get("content")) for _, block in copy.context("u2")]
     assert said == ["first", "I look", None, None, "TWO", "done", "second", "ONE"]
 
@@ -367,7 +413,12 @@ def talks(draw: st.DrawFn) -> list[Record]:
 @given(talks(), st.randoms(use_true_random=False))
 def test_any_tree_any_plan(lines: list[Record], choice: random.Random) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        place = Place(Path(folder), lines)
+        apart = [line for line in lines if line.get("isSidechain")] if choice.random() < 0.5 else []
+        place = Place(Path(folder), [line for line in lines if line not in apart])
+        for name in {line["agentId"] for line in apart}:
+            agent = place.agent.with_name(f"agent-{name}.jsonl")
+            write_lines(agent, [line for line in apart if line["agentId"] == name])
+            os.utime(agent, ns=(LONG_AGO, LONG_AGO))
         before = snapshot(place.path.parent)
         session, source = place.reading().session, ClaudeCode(lines)
         assert session.entry_id(session.leaf) == source.leaf
@@ -384,9 +435,14 @@ def test_any_tree_any_plan(lines: list[Record], choice: random.Random) -> None:
         assert {row["sessionId"] for row in copy.records} == {plan.result.id}
         assert copy.leaf == plan.leaf.id
 
+        agents = place.agents_of(plan.result)
+        inside = {row["agentId"] for row in copy.rows if row["isSidechain"]}
+        assert not (inside if apart else agents)
+        for name, rows in agents.items():
+            assert {f"agent-{row['agentId']}.jsonl" for row in rows} == {name}
         known = {row["uuid"]: row for row in source.rows}
         changed = {(loose.entry, loose.field) for loose in plan.references}
-        for row in copy.rows:
+        for row in [*copy.rows, *itertools.chain(*agents.values())]:
             stored = known[row["uuid"]]
             differs = {name for name in row if row[name] != stored.get(name)}
             differs -= {"sessionId", "forkedFrom"}
