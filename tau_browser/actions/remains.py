@@ -64,10 +64,12 @@ def _hang(session: Session, remains: Remains, rules: Rules) -> None:
     parent, flags = session.tree.parent, session.columns.flags
     holders = remains.kept & rules.holders(session)
     lost = remains.kept & (parent != NOWHERE) & ~remains.kept[parent]
-    lost |= remains.kept & ((flags & (Flag.ORPHAN | Flag.CYCLE)) != 0)
-    for place in np.flatnonzero(lost).tolist():
+    torn = remains.kept & ((flags & (Flag.ORPHAN | Flag.CYCLE)) != 0)
+    for place in np.flatnonzero(lost | torn).tolist():
         record = rules.stored(session, place)
         name, was = rules.above(record)
+        if not torn[place] and any(remains.kept[at] for at in session.find(str(was))):
+            continue  # only what was drawn between the two goes
         above = nearest_kept(session, place, holders)
         above_id = session.entry_id(above) if above != NOWHERE else None
         if was is None or was == above_id:

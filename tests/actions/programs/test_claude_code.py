@@ -274,6 +274,26 @@ def test_a_copy_goes_on_where_a_person_went_back_to(tmp_path: Path) -> None:
     assert pruned.leaf == "u2" and pruned.records[-1]["uuid"] == "u2"
 
 
+def test_what_is_drawn_between_two_lines_changes_neither(tmp_path: Path) -> None:
+    usage = {"usage": {"output_tokens": 1}}
+    answer = [
+        part("a1", "u1", "M1", tool_use("c1", "Read")),
+        part("a2", "a1", "M1", tool_use("c2", "Read")),
+    ]
+    for line in answer:
+        line["message"] |= usage  # then the results are drawn in a row
+    results = [
+        claude("user", "r1", "a1", [tool_result("c1", "ONE")]),
+        claude("user", "r2", "a2", [tool_result("c2", "TWO")]),
+    ]
+    beside = {"type": "file-history-snapshot", "messageId": "u2", "snapshot": {}}
+    begins, goes_on = claude("user", "u1", None, "first"), claude("user", "u2", "r1", "second")
+    place = Place(tmp_path, [begins, *answer, *results, beside, goes_on])
+    plan = place.fork()
+    assert not plan.references
+    assert place.reopened(plan).own["u2"]["parentUuid"] == "r1"
+
+
 def test_a_name_is_written_as_claude_code_writes_it(tmp_path: Path) -> None:
     place = Place(tmp_path, TALK)
     made = place.made(place.fork(name="a try"))
