@@ -16,7 +16,7 @@ from tau_browser.model.summary import summary_of
 from tau_browser.model.text import counted, safe_line
 from tau_browser.stores.jmfts.enriching import NO_MODEL, Step, Survey, enriched, surveyed
 from tau_browser.stores.jmfts.store import JmftsStore
-from tau_browser.stores.store import StoreError
+from tau_browser.stores.store import StoreError, whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +62,11 @@ def plan_enrich(
     """What a conversation lacks. index: a BM25 index that is to hold it, too. Raises Stopped,
     StoreError."""
     opened = store.open(path)
-    *_, last = opened.load()
-    assert last.session is not None  # the last progress carries one
-    title = summary_of(last.session).title
+    session = whole(opened)
+    title = summary_of(session).title
     if opened.flaws:
         return Enrichment(path, title, Survey(), tuple(opened.flaws))
-    looking = surveyed(store.client, int(path), last.session, index)
+    looking = surveyed(store.client, int(path), session, index)
     while True:
         try:
             tell(Progress("looking at", *next(looking), "entry"))

@@ -40,7 +40,7 @@ from tau_browser.stores.jmfts.documents import TAU
 from tau_browser.stores.jmfts.errors import JmftsError
 from tau_browser.stores.jmfts.records import FOREIGN
 from tau_browser.stores.jmfts.store import JmftsStore
-from tau_browser.stores.store import Listed, StoreError
+from tau_browser.stores.store import Listed, StoreError, whole
 
 _CHANGED = "it changed since it was read: nothing was written; read it again"
 _NOT_IN_EFFECT = "it is not in effect: taken back already, or cut off before it was made"
@@ -60,9 +60,7 @@ class ServerWriter:
     def read(self, path: str, journal: Journal) -> Reading:
         """A session as plans are made from it. Raises StoreError."""
         opened = self._store.open(path)
-        *_, last = opened.load()
-        session = last.session
-        assert session is not None  # the last progress carries one
+        session = whole(opened)
         decoder, digest = Decoder(), hashlib.sha256()
         for piece in pieces_of(session):
             decoder.feed(piece)

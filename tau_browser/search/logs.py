@@ -8,7 +8,7 @@ from tau_browser.model.session import Session
 from tau_browser.search.index.freshness import FileIdentity, identity_of
 from tau_browser.stores.session_file import SessionFile
 from tau_browser.stores.session_log import SessionLog, log_in_file
-from tau_browser.stores.store import Store, StoreError
+from tau_browser.stores.store import Store, StoreError, whole
 
 
 class Logs:
@@ -24,12 +24,7 @@ class Logs:
     def load(self, path: str) -> Session:
         """A session, read to its end. Raises StoreError."""
         opened = SessionFile(path) if self._store is None else self._store.open(path)
-        if isinstance(opened, SessionFile):
-            return opened.read()
-        *_, last = opened.load()
-        if last.session is None:
-            raise StoreError(f"{path}: it could not be read to its end")
-        return last.session
+        return opened.read() if isinstance(opened, SessionFile) else whole(opened)
 
     def identity(self, path: str) -> FileIdentity:
         """The present state of a session's log. Raises OSError and StoreError."""

@@ -11,12 +11,17 @@ import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from tau_browser.model.summary import Summary
+from tau_browser.model.summary import Summary, summary_of
 from tau_browser.stores.files import Identity
+
+if TYPE_CHECKING:
+    from tau_browser.model.session import Session
 
 _VERSION = 2
 
@@ -49,6 +54,15 @@ class Catalog:
         """Remember what was found."""
         self._files[path] = _Entry(_key(identity), summary)
         self._changed = True
+
+    def ensured(self, path: str, identity: Identity, read: Callable[[], Session]) -> Summary:
+        """What is known of a file in this very state; what reading it tells, where that is
+        nothing. Raises what `read` raises."""
+        summary = self.get(path, identity)
+        if summary is None:
+            summary = summary_of(read())
+            self.put(path, identity, summary)
+        return summary
 
     def keep_only(self, paths: set[str]) -> None:
         """Forget files that are no longer there."""

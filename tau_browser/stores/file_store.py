@@ -83,14 +83,11 @@ class FileStore:
 
     def look_into(self, listed: Listed) -> Listed | Unreadable:
         """The session with its summary, from the catalog or from the file itself."""
-        from tau_browser.model.summary import summary_of
-
         try:
             identity = self.identity(listed.path)
-            summary = self._catalog.get(listed.path, identity)
-            if summary is None:
-                summary = summary_of(self.open(listed.path).read())
-                self._catalog.put(listed.path, identity, summary)
+            summary = self._catalog.ensured(
+                listed.path, identity, lambda: self.open(listed.path).read()
+            )
         except OSError as error:
             return Unreadable(listed.path, words_of(error))
         except StoreError as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from tau_browser.stores.store import StoreError
@@ -30,6 +31,17 @@ class Identity:
 def identity_of(status: os.stat_result) -> Identity:
     """The identity of a file's present state."""
     return Identity(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+def passing_folder() -> Path:
+    """A private folder that is there until the program ends."""
+    import atexit  # the first frame does without
+    import shutil
+    import tempfile
+
+    folder = tempfile.mkdtemp(prefix="tau-browse-")  # made 0700
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 class FileSource:

@@ -141,6 +141,13 @@ class Store(Protocol):
         ...
 
 
+def whole(opened: OpenSession) -> Session:
+    """All of a session that was just opened. Raises StoreError."""
+    *_, last = opened.load()
+    assert last.session is not None  # the last progress always carries one
+    return last.session
+
+
 def why_not(store: Store, needed: Capability) -> str:
     """Why a store does not do what it is asked for, in a sentence."""
     where = f"{needed.value}: {store.title} (store {store.name})"

@@ -19,7 +19,7 @@ from tau_browser.model.session import Session
 from tau_browser.stores.files import words_of
 from tau_browser.stores.session_file import SessionFile
 from tau_browser.stores.session_log import SessionLog
-from tau_browser.stores.store import Change, Progress, StoreError
+from tau_browser.stores.store import Change, Progress, StoreError, whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +100,7 @@ class TranslatedSession:
         return Change.GREW if now.size > self._seen.size else Change.SHRANK
 
     def follow(self) -> Session:
-        *_, last = self.load()
-        assert last.session is not None  # the last progress always carries one
-        return last.session
+        return whole(self)
 
     def close(self) -> None:
         """Nothing to let go of: sessions that were read keep their file open."""

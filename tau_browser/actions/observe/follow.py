@@ -13,7 +13,15 @@ from tau_browser.actions.observe.calls import Calls
 from tau_browser.actions.observe.capture import Capture
 from tau_browser.actions.observe.redacting import Redaction
 from tau_browser.model.session import Session
-from tau_browser.stores.store import Change, Listed, OpenSession, Store, StoreError, Unreadable
+from tau_browser.stores.store import (
+    Change,
+    Listed,
+    OpenSession,
+    Store,
+    StoreError,
+    Unreadable,
+    whole,
+)
 
 Tell = Callable[[str], None]
 """Takes a sentence for a person about what just happened."""
@@ -134,10 +142,8 @@ class Observing:
         return self._load(followed)
 
     def _load(self, followed: _Followed) -> Session:
-        *_, last = followed.opened.load()
-        assert last.session is not None  # the last progress always carries one
-        followed.session = last.session
-        return last.session
+        followed.session = whole(followed.opened)
+        return followed.session
 
     def _commit_if_due(self) -> None:
         if self._since is not None and time.monotonic() - self._since >= self.pace.interval:

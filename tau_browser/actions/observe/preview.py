@@ -15,7 +15,7 @@ from tau_browser.actions.plan import Item, Plan, Verb, Way
 from tau_browser.model.session import Session
 from tau_browser.model.text import counted, safe_line
 from tau_browser.stores.agmem.records import Observation
-from tau_browser.stores.store import Listed, Store
+from tau_browser.stores.store import Listed, Store, whole
 
 _UNDO = "commits are for agmem to take back: undo does not reach them"
 
@@ -32,9 +32,7 @@ def plan_capture(store: Store, path: str | None, capture: Capture) -> Plan:
         remark = "how many calls they hold is not known before they are read"
         return _plan(about, capture, known, [], (remark,))
     require_other(path, capture.root)
-    *_, last = store.open(path).load()
-    assert last.session is not None  # the last progress always carries one
-    return _of_session(last.session, store.name, capture, known)
+    return _of_session(whole(store.open(path)), store.name, capture, known)
 
 
 def _of_session(session: Session, store: str, capture: Capture, known: set[str] | None) -> Plan:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
@@ -23,8 +22,8 @@ from tau_browser.stores.aethergraph.layout import (
     workspaces,
 )
 from tau_browser.stores.aethergraph.records import Damage
-from tau_browser.stores.files import Identity, words_of
-from tau_browser.stores.store import Capability, Listed, Place, StoreError, Unreadable
+from tau_browser.stores.files import Identity, passing_folder, words_of
+from tau_browser.stores.store import Capability, Listed, Place, StoreError, Unreadable, whole
 from tau_browser.stores.translated import State, TranslatedSession, Translation
 
 if TYPE_CHECKING:
@@ -69,10 +68,7 @@ class AethergraphStore:
     @cached_property
     def _translations(self) -> Path:
         """Where translations are kept: for good, or for as long as this store is."""
-        if self._cache_folder is not None:
-            return self._cache_folder / "aethergraph"
-        self._folder = tempfile.TemporaryDirectory(prefix="tau-browse-")
-        return Path(self._folder.name)
+        return (self._cache_folder or passing_folder()) / "aethergraph"
 
     def scan(self) -> Iterator[Listed | Unreadable]:
         """All sessions, those changed last first; what cannot be listed, as it is met."""
@@ -101,16 +97,11 @@ class AethergraphStore:
 
     def look_into(self, listed: Listed) -> Listed | Unreadable:
         """The session with its summary, from the catalog or by reading it."""
-        from tau_browser.model.summary import summary_of
-
         try:
             identity = _identity(_state(address_of(listed.path)))
-            summary = self._catalog.get(listed.path, identity)
-            if summary is None:
-                *_, last = self.open(listed.path).load()
-                assert last.session is not None  # the last progress always carries one
-                summary = summary_of(last.session)
-                self._catalog.put(listed.path, identity, summary)
+            summary = self._catalog.ensured(
+                listed.path, identity, lambda: whole(self.open(listed.path))
+            )
         except StoreError as error:
             return Unreadable(listed.path, str(error).removeprefix(f"{listed.path}: "))
         return Listed(listed.store, listed.path, listed.modified, summary)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from tau_browser.stores.agmem.origin import Repository, is_repository, repositories
 from tau_browser.stores.agmem.refs import session_id
-from tau_browser.stores.files import Identity
-from tau_browser.stores.store import Capability, Listed, Place, StoreError, Unreadable
+from tau_browser.stores.files import Identity, passing_folder
+from tau_browser.stores.store import Capability, Listed, Place, StoreError, Unreadable, whole
 
 if TYPE_CHECKING:
     from tau_browser.stores.catalog import Catalog
@@ -74,16 +73,11 @@ class AgmemStore:
 
     def look_into(self, listed: Listed) -> Listed | Unreadable:
         """The repository with its summary, from the catalog or from itself."""
-        from tau_browser.model.summary import summary_of
-
         try:
             identity = _identity(Repository(listed.path).state())
-            summary = self._catalog.get(listed.path, identity)
-            if summary is None:
-                *_, last = self.open(listed.path).load()
-                assert last.session is not None  # the last progress always carries one
-                summary = summary_of(last.session)
-                self._catalog.put(listed.path, identity, summary)
+            summary = self._catalog.ensured(
+                listed.path, identity, lambda: whole(self.open(listed.path))
+            )
         except StoreError as error:
             return Unreadable(listed.path, str(error).removeprefix(f"{listed.path}: "))
         return Listed(listed.store, listed.path, listed.modified, summary)
@@ -122,8 +116,7 @@ class AgmemStore:
 
     @cached_property
     def _translations(self) -> Path:
-        folder = self._cache_folder or Path(tempfile.mkdtemp(prefix="tau-browse-"))
-        return folder / "agmem"
+        return (self._cache_folder or passing_folder()) / "agmem"
 
 
 def _identity(state: State) -> Identity:

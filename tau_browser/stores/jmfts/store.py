@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ import msgspec
 
 from tau_browser.model.summary import Summary, placeholder_title, stamp_text, summary_of
 from tau_browser.model.times import parse_time
+from tau_browser.stores.files import passing_folder
 from tau_browser.stores.jmfts import thread
 from tau_browser.stores.jmfts.cache import Cache
 from tau_browser.stores.jmfts.client import Client
@@ -22,7 +22,7 @@ from tau_browser.stores.jmfts.errors import JmftsError
 from tau_browser.stores.jmfts.opened import JmftsSession
 from tau_browser.stores.jmfts.records import header_line, stamp
 from tau_browser.stores.jmfts.storing import MADE_BY, UNFINISHED
-from tau_browser.stores.store import Capability, Listed, StoreError, Unreadable
+from tau_browser.stores.store import Capability, Listed, StoreError, Unreadable, whole
 
 D = TypeVar("D", Document, Located)
 _PAGE = 1000
@@ -55,7 +55,7 @@ class JmftsStore:
         self.parent = parent
         self.title = f"JMFTS at {url}"
         self.client = Client(url, token)
-        folder = cache_folder or Path(tempfile.mkdtemp(prefix="tau-browse-"))
+        folder = cache_folder or passing_folder()
         # not every token sees the same
         self.owner = hashlib.sha256(f"{self.client.url}\0{token}".encode()).hexdigest()
         self._cache = Cache(folder / "jmfts", self.owner)
@@ -83,9 +83,7 @@ class JmftsStore:
             if count > _LOOKED_INTO and listed.summary is not None:
                 summary = msgspec.structs.replace(listed.summary, entries=count - 1)
             else:
-                *_, last = self.open(listed.path).load()
-                assert last.session is not None  # the last progress carries one
-                summary = summary_of(last.session)
+                summary = summary_of(whole(self.open(listed.path)))
         except StoreError as error:
             return Unreadable(listed.path, str(error))
         self._looked[document] = summary
