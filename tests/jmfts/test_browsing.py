@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import stat
 from pathlib import Path
-from typing import Any
 
+import httpx
 import pytest
 
 from tau_browser.model.diagnostic import Severity
@@ -16,6 +16,12 @@ from tau_browser.stores.jmfts.store import JmftsStore
 from tau_browser.stores.store import Change, Listed, Progress, StoreError
 from tests.jmfts.appliance import Appliance
 from tests.jmfts.making import Making, message, more_roots
+
+
+@pytest.fixture(autouse=True)
+def short_ones_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was kept of conversations of a few entries counts as worth a check."""
+    monkeypatch.setattr(opened, "_CHECKED", 0)
 
 
 def listed(store: JmftsStore) -> list[Listed]:
@@ -37,14 +43,14 @@ class Asked:
 
     def __init__(self, store: JmftsStore, monkeypatch: pytest.MonkeyPatch) -> None:
         self.paths: list[str] = []
-        http = store.client._http
-        send = http.send
+        connections = store.client._connections
+        send = connections.handle_async_request
 
-        async def noted(request: Any, **options: Any) -> Any:
+        async def noted(request: httpx.Request) -> httpx.Response:
             self.paths.append(f"{request.method} {request.url.path}")
-            return await send(request, **options)
+            return await send(request)
 
-        monkeypatch.setattr(http, "send", noted)
+        monkeypatch.setattr(connections, "handle_async_request", noted)
 
 
 # The list
@@ -240,6 +246,17 @@ def test_second_opening_asks_only_whether_it_still_holds(
     (file,) = folder.iterdir()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_short_one_is_sent_again_in_one_answer(
+    store: JmftsStore, making: Making, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, *_ = making.chain("a", "b")
+    load(store, root)
+    monkeypatch.setattr(opened, "_CHECKED", 4)
+    asked = Asked(store, monkeypatch)
+    assert texts(load(store, root)) == ["a", "b"]
+    assert asked.paths == [f"GET /documents/{root}/subtree"]
 
 
 def test_what_was_added_is_read_on(

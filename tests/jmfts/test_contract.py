@@ -70,7 +70,7 @@ def requests() -> list[httpx.Request]:
         return httpx.Response(400, json={"detail": "noted"})
 
     client = Client("http://server", "token")
-    client._opened = httpx.AsyncClient(transport=httpx.MockTransport(note))
+    client._opened = httpx.MockTransport(note)
     for name, calls in CALLS.items():
         for arguments in calls:
             with pytest.raises(JmftsError, match="noted"):

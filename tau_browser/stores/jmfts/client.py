@@ -48,9 +48,13 @@ class Client:
 
     def __init__(self, url: str, token: str) -> None:
         self.url = url.rstrip("/")
-        self._token = token
+        self._headers = {
+            "Authorization": f"Bearer {token}",
+            "Accept-Encoding": "identity",
+            "Content-Type": "application/json",
+        }
         self._slots = asyncio.Semaphore(_IN_FLIGHT)
-        self._opened: httpx.AsyncClient | None = None
+        self._opened: httpx.AsyncBaseTransport | None = None
         self._is_owner: bool | None = None
 
     # Looking
@@ -257,16 +261,16 @@ class Client:
         asked = f"{method} {path}"
         async with self._slots:
             for tries_left in reversed(range(_IN_FLIGHT + 1 if repeatable else 1)):
-                request = self._http.build_request(
+                request = httpx.Request(
                     method,
                     self.url + path,
                     params=query,
                     content=content,
-                    headers={"Content-Type": "application/json"} if content else None,
-                    timeout=httpx.Timeout(limit, connect=_CONNECT),
+                    headers=self._headers,
+                    extensions={"timeout": httpx.Timeout(limit, connect=_CONNECT).as_dict()},
                 )
                 try:
-                    answer = await self._http.send(request, stream=True)
+                    answer = await self._connections.handle_async_request(request)
                     break
                 except httpx.HTTPError as error:
                     if not tries_left or not isinstance(error, _DROPPED):
@@ -298,13 +302,11 @@ class Client:
         return True
 
     @property
-    def _http(self) -> httpx.AsyncClient:
+    def _connections(self) -> httpx.AsyncBaseTransport:
+        # No httpx.AsyncClient, which costs a quarter of a request: no cookies, no redirects.
         if self._opened is None:
-            self._opened = httpx.AsyncClient(
-                headers={"Authorization": f"Bearer {self._token}", "Accept-Encoding": "identity"},
-                trust_env=False,
-                limits=httpx.Limits(max_connections=_IN_FLIGHT),
-            )
+            limits = httpx.Limits(max_connections=_IN_FLIGHT)
+            self._opened = httpx.AsyncHTTPTransport(trust_env=False, limits=limits)
         return self._opened
 
     def _no_answer(self, error: httpx.HTTPError, limit: float) -> JmftsError:

@@ -37,6 +37,9 @@ _PAGE = 100  # documents that are looked through at once
 _CHECK_EVERY = 2.0  # seconds between two checks that ask the server
 _SHARE = 20  # and no check before so many times as long as the last one took
 _WAITING = Progress(0, 0)
+# A conversation with fewer documents is sent sooner than all is said that a check of what was kept
+# asks for.
+_CHECKED = 100
 _NOTHING_YET = Arrived((), 0, 0)
 
 
@@ -122,9 +125,10 @@ class JmftsSession:
         return await self._changes(reading) == []
 
     def load(self) -> Iterator[Progress]:
-        """Read it: what is kept, if it still holds, else from the server."""
+        """Read it: what is kept, if it is worth asking and still holds, else from the server."""
         self._added = []
-        if (kept := self._cache.find(self._document)) is not None:
+        kept = self._cache.find(self._document)
+        if kept is not None and kept[0].count >= _CHECKED:
             added = yield from thread.wait(self._since(kept[0]), _WAITING)
             if added is not None:
                 yield from self._load_kept(*kept, added)

@@ -93,6 +93,12 @@ class JmftsStore:
         """The id of a session: its header's."""
         return listed.summary.id if listed.summary is not None else ""
 
+    def conversations_of(self, session_id: str) -> list[int]:
+        """The root documents of the conversations with this session id, the newest first."""
+        roots = thread.run(self._roots())
+        of_it = (root.id for root in roots if _session_id(_header(root)[0]) == session_id)
+        return sorted(of_it, reverse=True)
+
     def is_empty(self) -> bool:
         """Whether there is no conversation at all."""
         return not thread.run(self.client.documents(ROOT, 1))
@@ -133,10 +139,11 @@ class JmftsStore:
         """Nothing to do: what was read is kept when it is read."""
 
     async def _roots_and_names(self) -> tuple[list[Document], list[Located]]:
-        return await asyncio.gather(
-            _all(lambda at: self.client.documents(ROOT, _PAGE, at)),
-            _all(lambda at: self.client.located(_NAME, _PAGE, at)),
-        )
+        names = _all(lambda at: self.client.located(_NAME, _PAGE, at))
+        return await asyncio.gather(self._roots(), names)
+
+    async def _roots(self) -> list[Document]:
+        return await _all(lambda at: self.client.documents(ROOT, _PAGE, at))
 
     async def _unchanged(self, states: Mapping[str, str]) -> set[str]:
         async def holds(path: str, state: str) -> bool:
@@ -152,9 +159,8 @@ class JmftsStore:
         name = names.get(root.id, "")
         if (looked := self._looked.get(root.id)) is not None and (looked.named or not name):
             return msgspec.structs.replace(looked, title=name) if name else looked
-        raw, flaw = header_line(root)
-        header = msgspec.json.decode(raw, type=dict[str, Any]) if raw else {}
-        session_id = _text(header.get("id"))
+        header, flaw = _header(root)
+        session_id = _session_id(header)
         title = name or _own_title(root, session_id)
         return Summary(
             id=session_id,
@@ -183,6 +189,16 @@ async def _all(ask: Callable[[int], Awaitable[list[D]]]) -> list[D]:
         found |= {document.id: document for document in page}
         if len(page) < _PAGE or len(found) == before:
             return list(found.values())
+
+
+def _header(root: Document) -> tuple[dict[str, Any], str]:
+    """The header of a conversation, {} without one, and what is wrong with it."""
+    raw, flaw = header_line(root)
+    return msgspec.json.decode(raw, type=dict[str, Any]) if raw else {}, flaw
+
+
+def _session_id(header: Mapping[str, Any]) -> str:
+    return _text(header.get("id"))
 
 
 def _own_title(root: Document, session_id: str) -> str:

@@ -13,7 +13,7 @@ from tau_browser.stores.jmfts.documents import CHUNK, ROOT, TAU
 from tau_browser.stores.jmfts.records import FOREIGN
 
 UNFINISHED = "tau-browse:unfinished"
-"""The use type of a root until everything below it is there: nobody takes it for a conversation."""
+"""The use type of a root until all is below it: nobody takes it for what it will be."""
 
 MADE_BY = "tau-browse:change"
 """Where such a root names the line of the journal that tells of it."""
@@ -38,22 +38,27 @@ _ELSEWHERE = ("id", "parentId", "parent_id")
 Body = dict[str, Any]
 
 
-def root_of(header: Record, name: str, parent: int | None, change: str) -> Body:
-    """The root of a conversation that is not there yet. name: the session's, or "" · change: the
-    id of what makes it."""
+def root_of(header: Record, name: str, parent: int | None) -> Body:
+    """The root of a conversation. name: the session's, or ""."""
     header = {"hostname": socket.gethostname(), "parent": None} | header
     return {
         "title": name or title_of(header),
         "parent_id": parent,
-        "usetype": UNFINISHED,
-        "structured_content": {"tau": header, MADE_BY: change},
+        "usetype": ROOT,
+        "structured_content": {"tau": header},
         "auto_embed": False,
     }
 
 
+def unfinished(root: Body, change: str) -> Body:
+    """A root while what belongs below it is not all there. change: the id of what makes it."""
+    told = {**root["structured_content"], MADE_BY: change}
+    return root | {"usetype": UNFINISHED, "structured_content": told}
+
+
 def finished(root: Body) -> Body:
-    """What makes a conversation of a root, once all is there."""
-    return {"usetype": ROOT, "structured_content": {"tau": root["structured_content"]["tau"]}}
+    """What changes in such a root once all is there."""
+    return {name: root[name] for name in ("usetype", "structured_content")}
 
 
 def title_of(header: Record) -> str:
@@ -61,8 +66,10 @@ def title_of(header: Record) -> str:
     return f"{ROOT} {str(header.get('id', ''))[:8]}"
 
 
-def document_of(record: Record, seq: int, parent: int) -> Body:
-    """An entry below its parent. seq: the writer's counter."""
+def document_of(record: Record, seq: int, parent: int, *, numbered: bool = True) -> Body:
+    """An entry below its parent. seq: the writer's counter · numbered: whether it gets a number
+    among its siblings, as what τ appends and copies does, and what it imports does not; that costs
+    the server a tenth of its work."""
     if record.get("type") == FOREIGN:
         return foreign_of(record, parent)
     tau = payload_of(record)
@@ -75,7 +82,7 @@ def document_of(record: Record, seq: int, parent: int) -> Body:
         "structured_content": {"tau": tau, "seq": seq},
         "auto_embed": False,
         "auto_index_bm25": is_indexable(content),
-        "sequential": True,
+        "sequential": True if numbered else None,
     }
 
 

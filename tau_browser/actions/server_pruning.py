@@ -1,0 +1,103 @@
+"""Pruning in place on a server: subtrees are deleted there, and undo makes them anew.
+
+A document cannot be brought back under its number: what is deleted is in the trash before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tau_browser.actions.journal import Change, Journal
+from tau_browser.actions.plan import Plan
+from tau_browser.actions.progress import Progress, Tell
+from tau_browser.actions.references import references_of
+from tau_browser.actions.server_log import (
+    changed,
+    ids_of,
+    keep,
+    kept_in,
+    parent_id,
+    records_of,
+    referring_to,
+    without_pieces,
+)
+from tau_browser.actions.server_made import all_or_nothing
+from tau_browser.actions.server_making import fill, last_seq, require_allowed, rewrite
+from tau_browser.model.session import Session
+from tau_browser.stores.jmfts import storing, thread
+from tau_browser.stores.jmfts.store import JmftsStore
+from tau_browser.stores.store import StoreError
+
+
+def cut(
+    store: JmftsStore, source: Session, plan: Plan, change: Change, journal: Journal, tell: Tell
+) -> Change:
+    """Delete subtrees in place, and change what referred to them. Raises Refused, Stopped,
+    StoreError."""
+    assert plan.result is not None and plan.read is not None
+    client, root = store.client, int(plan.read.path)
+    gone = {item.id for item in plan.leaving}
+    tops = [
+        int(source.entry_id(at))
+        for at in range(len(source))
+        if source.entry_id(at) in gone and parent_id(source, at) not in gone
+    ]
+    require_allowed(client, tops)
+    memo = {
+        "url": client.url,
+        "root": root,
+        "kept": keep(source, journal),
+        "removed": sorted(gone, key=int),
+        "count": len(source) + 1 - len(gone),
+    }
+    change = replace(change, path=str(root), memo=memo)
+    tell(Progress("deleting", 0, len(gone)))
+    journal.write(change)
+    tell(Progress("deleting", 0, len(gone), final=True))
+    try:
+        for top in tops:
+            thread.run(client.delete(top))
+        for record in changed(source, plan.result):
+            thread.run(rewrite(client, int(record["id"]), record))
+    except StoreError as error:
+        raise StoreError(
+            f"{error}; some of it may be gone: `tau-browse undo {change.id}` brings it back"
+        ) from error
+    return change
+
+
+def restore(
+    store: JmftsStore, now: Session, change: Change, undo: Change, journal: Journal, tell: Tell
+) -> Change:
+    """Make anew what was deleted, under new numbers; what referred to it does so again.
+
+    It is made below a root that is no conversation, and moved to where it was once it is whole.
+    """
+    client, root, removed = store.client, int(change.memo["root"]), set(change.memo["removed"])
+    kept = kept_in(journal, change.memo["kept"])
+    made = {name: int(name) for name in ids_of(now)}
+    gone = removed - made.keys()
+    back = without_pieces(each for each in records_of(kept) if each["id"] in gone)
+    coming = {record["id"] for record in back}
+    above = {record["id"]: record["parentId"] for record in back}
+    tops = [name for name in above if above[name] not in coming]
+    undo = replace(undo, memo=undo.memo | {"count": len(back) + 1})
+    tell(Progress("writing", 0, len(back)))
+    journal.write(undo)
+    body = storing.unfinished(storing.root_of(kept.header, "", store.parent), undo.id)
+    with all_or_nothing(store, undo):
+        aside = thread.run(client.create(body)).id
+        apart = [
+            each | {"parentId": None if each["id"] in tops else each["parentId"]} for each in back
+        ]
+        thread.run(fill(client, aside, apart, made, last_seq(client, now) + 1, tell))
+    for name in tops:
+        parent = root if above[name] is None else made[above[name]]
+        thread.run(client.update(made[name], {"parent_id": parent}))
+    for at in range(len(kept)):
+        record = kept.record(at)
+        targets = set(references_of(record).values())
+        if record["id"] not in coming and targets & removed:
+            thread.run(rewrite(client, int(record["id"]), referring_to(record, made)))
+    thread.run(client.delete(aside))
+    return undo
