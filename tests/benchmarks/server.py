@@ -4,9 +4,12 @@ requests and against τ's own store, on one server in one run."""
 from __future__ import annotations
 
 import shutil
+import statistics
+import time
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx
 
@@ -21,7 +24,6 @@ from tau_browser.search.results import Asking, Method
 from tau_browser.search.server.engine import _SEARCHED, ServerEngine
 from tau_browser.stores.jmfts.documents import CHUNK, TAU
 from tau_browser.stores.jmfts.store import JmftsStore
-from tests.benchmarks.measuring import wall
 from tests.benchmarks.sessions import chain, write_session
 from tests.benchmarks.table import Figure
 from tests.environments import JMFTS, environment
@@ -29,14 +31,25 @@ from tests.jmfts import tau
 from tests.jmfts.appliance import Appliance, start
 from tests.jmfts.making import deep_chain, more_roots
 
-_ROUNDS = 7
+_ROUNDS = 15
 _DEEP = 1000
 _DEEPEST = 10_000
 _MANY = 1000  # conversations
+_SHORT = 100  # entries of what is imported and forked
 _QUERY = "long piece"  # which every entry holds
+_USETYPES = [*(f"{TAU}{kind}" for kind in _SEARCHED), CHUNK]  # not what only holds others
 
-Timed = Callable[[], float]
-"""Does something and tells how many seconds it took."""
+
+class Cost(NamedTuple):
+    """What something took, or how many times as much as something else. cpu: of all who take part:
+    who asks, the server, PostgreSQL."""
+
+    seconds: float
+    cpu: float
+
+
+Run = Callable[[], Cost]
+"""Does something and tells what it took."""
 
 
 def figures(folder: Path, sessions: int) -> list[Figure]:
@@ -69,40 +82,45 @@ class _Bench:
 
     def figures(self, sessions: int) -> list[Figure]:
         """All of them."""
-        small = write_session(self.folder / "server-50.jsonl", 50, chain)
+        small = write_session(self.folder / f"server-{_SHORT}.jsonl", _SHORT, chain)
         deep = write_session(self.folder / f"server-{_DEEP}.jsonl", _DEEP, chain)
         root = self.bring(small)
-        (imported,) = _ratios(_timed(self.bring, small), self.tau("import", small))
-        (forked,) = _ratios(_timed(self.fork, root), self.tau("fork", root))
+        (imported,) = _ratios(self.run(self.bring, small), self.tau("import", small))
+        (forked,) = _ratios(self.run(self.fork, root), self.tau("fork", root))
         for _ in range(sessions - len(self.scan())):
             self.bring(small)
-        scan, roots = _timed(self.scan), self.get("/documents?usetype=tau:conversation&limit=1000")
-        listed, listed_here = _ratios(scan, roots, self.tau("names"))
+        scan = self.run(self.scan)
+        roots = self.get("/documents?usetype=tau:conversation&limit=1000")
+        listed, listed_here = _ratios(scan, roots, self.tau("names"), rounds=7)
         long = self.bring(deep)
         subtree = self.get(f"/documents/{long}/subtree")
-        opened, opened_here = _ratios(_timed(self.open_anew, long), subtree, self.tau("load", long))
-        (kept,) = _ratios(_timed(self.open, long), subtree)
+        opened, opened_here = _ratios(
+            self.run(self.open_anew, long), subtree, self.tau("load", long)
+        )
+        (kept,) = _ratios(self.run(self.open, long), subtree)
         found, found_here = _ratios(
-            _timed(self.search), self.bare_search, self.tau("search", _QUERY)
+            self.run(self.search),
+            self.run(self.bare_search),
+            self.tau("search", _QUERY, _USETYPES),
         )
         more_roots(self.appliance, root, _MANY - len(self.scan()))
         (many,) = _ratios(scan, roots)
-        bare, own = "the bare request", "τ's own store"
+        bare, own, cpu = "the bare request", "τ's own store", "the same in CPU of all who take part"
         return [
-            Figure(f"list of {sessions} sessions / {bare}", listed, 3.0),
-            Figure(f"list of {_MANY:,} sessions / {bare}", many, 3.0),
-            Figure(f"open a chain of {_DEEP:,} / {bare}", opened, 1.3),
-            Figure(f"the same once it is kept and checked / {bare}", kept, 1.0),
-            Figure(f"search by bm25, 30 hits / {bare}", found, 3.0),
-            Figure(f"list / {own}", listed_here, 0.05),
-            Figure(f"open / {own}", opened_here, 1.2),
-            Figure(
-                f"search of entries, what matched marked / {own}, which searches roots too",
-                found_here,
-                1.2,
-            ),
-            Figure(f"import / {own}", imported, 1.2),
-            Figure(f"fork / {own}", forked, 1.2),
+            Figure(f"list of {sessions} sessions / {bare}", listed.seconds, 3.0),
+            Figure(f"list of {_MANY:,} sessions / {bare}", many.seconds, 3.0),
+            Figure(f"open a chain of {_DEEP:,} / {bare}", opened.seconds, 1.3),
+            Figure(cpu, opened.cpu, 1.3),
+            Figure(f"the same once it is kept and checked / {bare}", kept.seconds, 1.0),
+            Figure(f"search by bm25, 30 hits, what matched marked / {bare}", found.seconds, 3.0),
+            Figure(f"list / {own}", listed_here.seconds, 0.05),
+            Figure(f"open / {own}", opened_here.seconds, 1.2),
+            Figure(cpu, opened_here.cpu, 1.2),
+            Figure(f"the same search / {own}", found_here.seconds, 1.2),
+            Figure(f"import of {_SHORT} entries / {own}", imported.seconds, 1.1),
+            Figure(cpu, imported.cpu, 1.1),
+            Figure(f"fork of {_SHORT} entries / {own}", forked.seconds, 1.1),
+            Figure(cpu, forked.cpu, 1.1),
             *self.of_the_deepest(),
         ]
 
@@ -115,7 +133,7 @@ class _Bench:
         tracemalloc.stop()
         body = max(step.done for step in steps)
         early = next(step.done for step in steps if step.session is not None)
-        (again,) = _ratios(_timed(self.open, root), _timed(self.open_anew, root), rounds=1)
+        (again,) = _ratios(self.run(self.open, root), self.run(self.open_anew, root), rounds=1)
         what = f"a chain of {_DEEPEST:,}"
         return [
             Figure(
@@ -124,7 +142,7 @@ class _Bench:
                 1.5,
             ),
             Figure("bytes that came before its first rows are there / all", early / body, 0.1),
-            Figure(f"{what} once it is kept and checked / opened anew", again, 0.1),
+            Figure(f"{what} once it is kept and checked / opened anew", again.seconds, 0.1),
         ]
 
     # What is measured
@@ -154,25 +172,43 @@ class _Bench:
 
     # By others
 
-    def get(self, path: str) -> Timed:
-        return _timed(self.http.get, path)
+    def get(self, path: str) -> Run:
+        return self.run(self.http.get, path)
 
-    def bare_search(self) -> float:
-        usetypes = [*(f"{TAU}{kind}" for kind in _SEARCHED), CHUNK]  # not what only holds others
-        body = {"query": _QUERY, "limit": 30, "usetype": usetypes}
-        return wall(lambda: self.http.post("/search/bm25", json=body))
+    def bare_search(self) -> None:
+        body = {"query": _QUERY, "limit": 30, "usetype": _USETYPES}
+        self.http.post("/search/bm25", json=body)
 
-    def tau(self, verb: str, *words: object) -> Timed:
-        return lambda: tau.seconds(self.appliance, verb, *words)
+    def tau(self, verb: str, *words: object) -> Run:
+        def run() -> Cost:
+            before = self.appliance.cpu()
+            seconds, cpu = tau.cost(self.appliance, verb, *words)
+            return Cost(seconds, cpu + self.appliance.cpu() - before)
+
+        return run
+
+    def run(self, do: Callable[..., object], *words: object) -> Run:
+        def run() -> Cost:
+            before = self.appliance.cpu()
+            begun, cpu = time.perf_counter(), time.process_time()
+            do(*words)
+            seconds, cpu = time.perf_counter() - begun, time.process_time() - cpu
+            return Cost(seconds, cpu + self.appliance.cpu() - before)
+
+        return run
 
 
-def _timed(do: Callable[..., object], *words: object) -> Timed:
-    return lambda: wall(lambda: do(*words))
+def _ratios(one: Run, *others: Run, rounds: int = _ROUNDS) -> list[Cost]:
+    """How many times as much as each of the others one takes: the median over some turns, in each
+    of which all are done, so that what else the machine does meets all alike."""
+    turns = [_turn((one, *others), backwards=bool(turn % 2)) for turn in range(rounds)]
+    return [
+        Cost(*(statistics.median(turn[0][of] / turn[at][of] for turn in turns) for of in (0, 1)))
+        for at in range(1, len(others) + 1)
+    ]
 
 
-def _ratios(one: Timed, *others: Timed, rounds: int = _ROUNDS) -> list[float]:
-    """How many times as long as each of the others one takes: the fastest of some rounds in which
-    they take turns."""
-    taken = [[do() for do in (one, *others)] for _ in range(rounds)]
-    own, *least = map(min, zip(*taken, strict=True))
-    return [own / other for other in least]
+def _turn(runs: tuple[Run, ...], *, backwards: bool) -> list[Cost]:
+    """What each took, in their order; done in it, or backwards."""
+    step = -1 if backwards else 1
+    return [run() for run in runs[::step]][::step]

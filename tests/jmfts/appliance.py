@@ -4,8 +4,9 @@ the tests ends the appliance too.
 
     PYTHON -m tests.jmfts.appliance PYTHON_OF_JMFTS [--embeddings]
 
-prints {"url", "token", "psql": [command]} on one line once the server answers. A guard of its own
-cleans up behind it where it is killed: PostgreSQL is a daemon, which outlives whoever started it.
+prints {"url", "token", "psql": [command], "pids": [server, PostgreSQL]} on one line once the server
+answers. A guard of its own cleans up behind it where it is killed: PostgreSQL is a daemon, which
+outlives whoever started it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from typing import Any
 
 _TOKEN = "test-token-of-the-owner"
 _SERVER_PID = "server.pid"
+_POSTGRES_PID = "postgres/.pg0/instances/*/data/postmaster.pid"
 _READY_AFTER = 180  # seconds until a server that does not answer is given up
 # The data are thrown away: nothing needs to survive a crash.
 _POSTGRES = (
@@ -64,6 +66,7 @@ class Appliance:
     url: str
     token: str
     psql: list[str]
+    pids: list[int]
     process: subprocess.Popen[str] = field(repr=False)
 
     def reset(self) -> None:
@@ -76,6 +79,17 @@ class Appliance:
             self.psql, input=statements, text=True, check=True, capture_output=True
         )
         return run.stdout
+
+    def cpu(self) -> float:
+        """CPU seconds that the server and PostgreSQL have taken so far, both with what they
+        started."""
+        ticks = 0
+        for status in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):  # it has just ended
+                _, parent, *rest = status.read_text().rpartition(")")[2].split()
+                if {int(parent), int(status.parent.name)} & {*self.pids}:
+                    ticks += sum(map(int, rest[9:13]))  # its own, and of children that have ended
+        return ticks / os.sysconf("SC_CLK_TCK")
 
     def stop(self) -> None:
         """End the server and remove all that it stored."""
@@ -109,7 +123,7 @@ def _main(python: Path, *, embeddings: bool) -> None:
     home = Path(tempfile.mkdtemp(prefix="jmfts-"))
     home.chmod(0o755)  # PostgreSQL runs as another user where the tests run as root
     try:
-        with _guarded(home), _postgres(home, python) as (port, psql):
+        with _guarded(home), _postgres(home, python) as (port, psql, postgres):
             environment = _server_environment(port)
             if embeddings:
                 model = home / "model"
@@ -122,8 +136,9 @@ def _main(python: Path, *, embeddings: bool) -> None:
                 check=True,
                 stdout=sys.stderr,
             )
-            with _server(home, python, environment) as url:
-                print(json.dumps({"url": url, "token": _TOKEN, "psql": psql}), flush=True)
+            with _server(home, python, environment) as (url, server):
+                told = {"url": url, "token": _TOKEN, "psql": psql, "pids": [server, postgres]}
+                print(json.dumps(told), flush=True)
                 sys.stdin.read()
     finally:
         shutil.rmtree(home, ignore_errors=True)
@@ -145,12 +160,15 @@ def _guarded(home: Path) -> Iterator[None]:
 def _guard(home: Path) -> None:
     """Once whoever started this is gone, end what it left behind."""
     sys.stdin.read()
-    daemons = home.glob("postgres/.pg0/instances/*/data/postmaster.pid")
-    for file in [home / _SERVER_PID, *daemons]:
+    for file in [home / _SERVER_PID, *home.glob(_POSTGRES_PID)]:
         with contextlib.suppress(OSError, ValueError):
-            _end(int(file.read_text().splitlines()[0]))
+            _end(_pid_in(file))
     # a PostgreSQL that has only just begun ends by itself once its folder is gone
     shutil.rmtree(home, ignore_errors=True)
+
+
+def _pid_in(file: Path) -> int:
+    return int(file.read_text().splitlines()[0])
 
 
 def _end(pid: int) -> None:
@@ -163,8 +181,9 @@ def _end(pid: int) -> None:
 
 
 @contextlib.contextmanager
-def _postgres(home: Path, python: Path) -> Iterator[tuple[int, list[str]]]:
-    """PostgreSQL with an empty database; gives its port and the command that talks to it."""
+def _postgres(home: Path, python: Path) -> Iterator[tuple[int, list[str], int]]:
+    """PostgreSQL with an empty database; gives its port, the command that talks to it, and its
+    pid."""
     folder = home / "postgres"
     folder.mkdir()
     program = home / "pg0"
@@ -197,14 +216,14 @@ def _postgres(home: Path, python: Path) -> Iterator[tuple[int, list[str]]]:
         place = f"postgresql://jmfts:jmfts@127.0.0.1:{port}/jmfts"
         command = [str(psql), "-qAt", "-v", "ON_ERROR_STOP=1", place]
         subprocess.run(command, input=_PROBE, text=True, check=True, stdout=subprocess.DEVNULL)
-        yield port, command
+        yield port, command, _pid_in(next(home.glob(_POSTGRES_PID)))
     finally:
         pg0("stop", *named)
 
 
 @contextlib.contextmanager
-def _server(home: Path, python: Path, environment: dict[str, str]) -> Iterator[str]:
-    """The JMFTS server; gives its URL once it answers."""
+def _server(home: Path, python: Path, environment: dict[str, str]) -> Iterator[tuple[str, int]]:
+    """The JMFTS server; gives its URL once it answers, and its pid."""
     port = _free_port()
     log = home / "server.log"
     with open(log, "wb") as output:
@@ -230,7 +249,7 @@ def _server(home: Path, python: Path, environment: dict[str, str]) -> Iterator[s
             if process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"jmfts-server:\n{log.read_text()[-4000:]}")
             time.sleep(0.1)
-        yield url
+        yield url, process.pid
     finally:
         process.terminate()
         try:

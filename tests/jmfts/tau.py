@@ -60,17 +60,19 @@ def names(client):
 def load(client, root):
     JmftsSessionLog.load(client, root)
 
-def search(client, query):
-    return len(client.search(query, method="bm25", limit=30))
+def search(client, query, usetypes):
+    return len(client.search(query, method="bm25", limit=30, usetype=usetypes))
 
 verbs = {"file": file, "server": server, "import": bring, "fork": fork, "fork_at": fork_at,
          "names": names, "load": load, "search": search}
 for line in sys.stdin:
     verb, url, token, *words = json.loads(line)
     client = JmftsClient(url, token=token)
-    begun = time.perf_counter()
+    begun, cpu = time.perf_counter(), time.process_time()
     try:
-        answer = {"ok": verbs[verb](client, *words), "seconds": time.perf_counter() - begun}
+        answer = {"ok": verbs[verb](client, *words)}
+        answer["seconds"] = time.perf_counter() - begun
+        answer["cpu"] = time.process_time() - cpu
     except Exception as error:
         answer = {"error": f"{type(error).__name__}: {error}"}
     print(json.dumps(answer), flush=True)
@@ -96,9 +98,10 @@ def ask(appliance: Appliance, verb: str, *words: Any) -> Any:
     return _answer(appliance, verb, *words)["ok"]
 
 
-def seconds(appliance: Appliance, verb: str, *words: Any) -> float:
-    """How long τ takes for it, its own start aside."""
-    return float(_answer(appliance, verb, *words)["seconds"])
+def cost(appliance: Appliance, verb: str, *words: Any) -> tuple[float, float]:
+    """How many seconds τ takes for it, and how many of CPU; its own start aside."""
+    answer = _answer(appliance, verb, *words)
+    return answer["seconds"], answer["cpu"]
 
 
 def _answer(appliance: Appliance, verb: str, *words: Any) -> dict[str, Any]:

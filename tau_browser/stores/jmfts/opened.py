@@ -39,7 +39,7 @@ _SHARE = 20  # and no check before so many times as long as the last one took
 _WAITING = Progress(0, 0)
 # A conversation with fewer documents is sent sooner than all is said that a check of what was kept
 # asks for.
-_CHECKED = 100
+_CHECKED = 200
 _NOTHING_YET = Arrived((), 0, 0)
 
 
