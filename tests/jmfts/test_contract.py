@@ -43,6 +43,7 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
     "is_owner": [()],
     "subtree": [(1, 2000)],
     "children": [(1, "jmfts:chunk")],
+    "below": [(1, "tau:compaction", 10)],
     "search": [(m, SEARCH) for m in ("vector", "fulltext", "maxsim")] + [("bm25", HELD, "tau")],
     "tokens": [(1,)],
     "counts": [()],

@@ -183,6 +183,7 @@ def test_what_cannot_be_judged_is_left_out_and_counted(
     engine: ServerEngine, store: JmftsStore, making: Making, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tau_browser.stores.jmfts.store._LOOKED_INTO", 2)
+    monkeypatch.setattr("tau_browser.search.server.distant._NEWEST", 0)
     root, *some = making.chain("fox one", "fox two", "fox three")
     results = found(engine, "fox branch:active role:user")
     assert results.hits == []

@@ -32,7 +32,7 @@ def models_of(session: Session) -> tuple[Int32s, list[str]]:
         inherited = above[-1][1] if above else {}
         config = inherited | settings_of(session.record(place))
         end = start + int(tree.size[place])
-        if (name := _name(config)) != _name(inherited):
+        if (name := model_name(config)) != model_name(inherited):
             codes[tree.order[start:end]] = names.setdefault(name, len(names))
         above.append((end, config))
     return codes, list(names)
@@ -94,7 +94,7 @@ class Groups:
             self._by_kind.setdefault((state, self._model[group]), group)
 
 
-def _name(config: Record) -> str:
+def model_name(config: Record) -> str:
     """What a configuration calls its model: its own name for it, and the provider's."""
     spec = config.get("model_spec")
     names = [config.get("model"), spec.get("id") if isinstance(spec, dict) else spec]

@@ -84,9 +84,10 @@ class Answering:
         if not is_whole and not all(it.complete for it in told.values()):
             yield f"chosen among the first {MOST} of each method"
         if self.wanted.unjudged:
+            hits = counted(self.wanted.unjudged, "hit")
             yield (
-                f"{counted(self.wanted.unjudged, 'hit')} not judged and left out: what model: and "
-                "branch: ask is known of sessions that are short or were opened"
+                f"{hits} not judged and left out: their sessions are too long to be read for it; "
+                "once opened, they are judged"
             )
         if pieces:
             yield f"{counted(pieces, 'piece')} counted for the entries they are of"

@@ -22,6 +22,7 @@ from tau_browser.search.results import Asking, Coverage, Found, Hit, Method, Rea
 from tau_browser.search.semantic.table import static_table
 from tau_browser.search.server.answer import Answering
 from tau_browser.search.server.asking import BY_MEANING, MOST, Asker, Request, Told, websearch
+from tau_browser.search.server.distant import Distant
 from tau_browser.search.server.entries import Entry, named
 from tau_browser.search.server.holdings import Holdings
 from tau_browser.search.server.likely import likely
@@ -192,12 +193,13 @@ class ServerEngine:
             self._holdings.learn()
             scope = self._scope(asking)
             request = _request(asking.query, scope, asking.limit)
+            distant = Distant(self._store.client, self._holdings, cancelled)
             for told in self._asker.told(request, methods, cancelled):
                 self._holdings.learn_of(_tops(told))
                 scope = replace(scope, roots=self._holdings.roots)
                 missing = [each for each in methods if each not in told]
                 to_come = [each for each in missing if each not in self.unable]
-                yield self._results(asking, scope, told, missing), not to_come
+                yield self._results(asking, scope, told, missing, distant), not to_come
         except StoreError as error:
             raise QueryError(str(error)) from error
 
@@ -220,12 +222,17 @@ class ServerEngine:
         return Scope(roots, given, asking.reach, above)
 
     def _results(
-        self, asking: Asking, scope: Scope, told: Mapping[str, Told], missing: Sequence[str]
+        self,
+        asking: Asking,
+        scope: Scope,
+        told: Mapping[str, Told],
+        missing: Sequence[str],
+        distant: Distant,
     ) -> Results:
         """The answer as far as it goes. missing: methods that have not told anything."""
         if "maxsim" in told:
             self._found_late = named(told["maxsim"], scope).entries
-        conversations = Conversations(self._holdings.roots, self._read)
+        conversations = Conversations(self._holdings.roots, self._read, distant, _above(told))
         followed = None if asking.method.value in BY_MEANING else self._followed
         answering = Answering(
             self._store.name,
@@ -315,6 +322,16 @@ def _usetypes(query: Query, scope: Scope) -> tuple[str, ...]:
 
 def _projects(query: Query) -> list[str]:
     return [str(each.value) for each in query.filters_by_name().get("project", [])]
+
+
+def _above(told: Mapping[str, Told]) -> dict[int, Sequence[int]]:
+    """By the numbers of all documents that were named, those of the documents above them."""
+    documents = (
+        document
+        for it in told.values()
+        for document in (*(scored.document for scored in it.scored), *it.owners.values())
+    )
+    return {document.id: document.path for document in documents}
 
 
 def _tops(told: Mapping[str, Told]) -> set[int]:

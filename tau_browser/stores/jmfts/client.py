@@ -130,6 +130,11 @@ class Client:
         query = {"usetype": usetype, "depth": 1, "limit": 100_000}
         return await self._get(f"/documents/{document}/children", list[Document], query)
 
+    async def below(self, document: int, usetype: str, limit: int) -> list[Located]:
+        """Documents anywhere below one that are of one use type, so many at most."""
+        query = {"usetype": usetype, "depth": -1, "limit": limit}
+        return await self._get(f"/documents/{document}/children", list[Located], query)
+
     async def search(self, method: str, body: Mapping[str, Any], index: str | None = None) -> Found:
         """What one method of the server finds. Asked once more where the server fails, which it
         may do while it loads what it searches with."""
