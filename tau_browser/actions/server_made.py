@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tau_browser.actions.journal import Change
+from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.progress import Stopped
 from tau_browser.stores.jmfts import thread
 from tau_browser.stores.jmfts.documents import TAU
 from tau_browser.stores.jmfts.store import JmftsStore
+from tau_browser.stores.jmfts.storing import MADE_BY, PROMOTED
 from tau_browser.stores.store import StoreError
 
 
@@ -21,11 +22,14 @@ def begun(store: JmftsStore, change: Change) -> int | None:
 
 def adds(change: Change) -> bool:
     """Whether a change adds to what was there before."""
-    return "entry" in change.memo
+    return "entry" in change.memo or "promoted" in change.memo
 
 
 def added(store: JmftsStore, change: Change) -> list[int]:
     """The documents that a change added to what was there before. Raises JmftsError."""
+    if "promoted" in change.memo:
+        there = thread.run(store.client.children(change.memo["root"], PROMOTED))
+        return [each.id for each in there if each.structured.get(MADE_BY) == change.id]
     entry = change.memo["entry"]
     payload = entry["tau"]
     there = thread.run(store.client.children(entry["parent"], TAU + payload["type"]))
@@ -49,6 +53,17 @@ def remove(store: JmftsStore, change: Change) -> None:
     cut_off = begun(store, change)
     if (root := memo.get("root") if cut_off is None else cut_off) is not None:
         thread.run(store.client.delete(root))
+
+
+def is_whole(undo: Change) -> bool:
+    """Whether an undo has made anew all that was deleted, and has but to move it where it was."""
+    return "made" in undo.memo
+
+
+def cut_off_undo(store: JmftsStore, change: Change, journal: Journal) -> Change | None:
+    """The undo of a change that was cut off, if any. Raises StoreError."""
+    undos = (each for each in journal.changes() if each.undoes == change.id)
+    return next((undo for undo in undos if begun(store, undo) is not None), None)
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from tau_browser.actions.server_log import (
     referring_to,
     without_pieces,
 )
-from tau_browser.actions.server_made import all_or_nothing
+from tau_browser.actions.server_made import all_or_nothing, cut_off_undo, is_whole, remove
 from tau_browser.actions.server_making import fill, last_seq, require_allowed, rewrite
 from tau_browser.model.session import Session
 from tau_browser.stores.jmfts import storing, thread
@@ -69,35 +69,73 @@ def cut(
 def restore(
     store: JmftsStore, now: Session, change: Change, undo: Change, journal: Journal, tell: Tell
 ) -> Change:
-    """Make anew what was deleted, under new numbers; what referred to it does so again.
+    """Make anew what was deleted, under new numbers; what referred to it does so again. Goes on
+    where the same was cut off before. Raises Stopped, StoreError.
 
     It is made below a root that is no conversation, and moved to where it was once it is whole.
     """
-    client, root, removed = store.client, int(change.memo["root"]), set(change.memo["removed"])
     kept = kept_in(journal, change.memo["kept"])
-    made = {name: int(name) for name in ids_of(now)}
-    gone = removed - made.keys()
+    if (cut_off := cut_off_undo(store, change, journal)) is not None:
+        if is_whole(cut_off):
+            _put_back(store, kept, now, change, cut_off)
+            return cut_off
+        remove(store, cut_off)
+    undo = _made_anew(store, kept, now, change, undo, journal, tell)
+    _put_back(store, kept, now, change, undo)
+    return undo
+
+
+def _made_anew(
+    store: JmftsStore,
+    kept: Session,
+    now: Session,
+    change: Change,
+    undo: Change,
+    journal: Journal,
+    tell: Tell,
+) -> Change:
+    """Make what was deleted below a root of its own; the journal tells under which numbers."""
+    client, there = store.client, ids_of(now)
+    gone = set(change.memo["removed"]) - there
     back = without_pieces(each for each in records_of(kept) if each["id"] in gone)
     coming = {record["id"] for record in back}
-    above = {record["id"]: record["parentId"] for record in back}
-    tops = [name for name in above if above[name] not in coming]
-    undo = replace(undo, memo=undo.memo | {"count": len(back) + 1})
+    apart = [
+        each | {"parentId": each["parentId"] if each["parentId"] in coming else None}
+        for each in back
+    ]
+    memo = undo.memo | {"count": len(back) + 1}
+    undo = replace(undo, memo=memo)
     tell(Progress("writing", 0, len(back)))
     journal.write(undo)
     body = storing.unfinished(storing.root_of(kept.header, "", store.parent), undo.id)
+    made = {name: int(name) for name in there}
     with all_or_nothing(store, undo):
         aside = thread.run(client.create(body)).id
-        apart = [
-            each | {"parentId": None if each["id"] in tops else each["parentId"]} for each in back
-        ]
         thread.run(fill(client, aside, apart, made, last_seq(client, now) + 1, tell))
-    for name in tops:
-        parent = root if above[name] is None else made[above[name]]
-        thread.run(client.update(made[name], {"parent_id": parent}))
-    for at in range(len(kept)):
-        record = kept.record(at)
-        targets = set(references_of(record).values())
-        if record["id"] not in coming and targets & removed:
-            thread.run(rewrite(client, int(record["id"]), referring_to(record, made)))
-    thread.run(client.delete(aside))
+        memo |= {"aside": aside, "made": {name: made[name] for name in coming}}
+        undo = replace(undo, memo=memo)
+        journal.write(undo)
     return undo
+
+
+def _put_back(store: JmftsStore, kept: Session, now: Session, change: Change, undo: Change) -> None:
+    """Move what was made anew to where it was, and let what referred to it do so again. All of it
+    may be done already, and is then done once more."""
+    client, root, new = store.client, int(change.memo["root"]), undo.memo["made"]
+    removed, made = set(change.memo["removed"]), {name: int(name) for name in ids_of(now)} | new
+    try:
+        for record in without_pieces(records_of(kept)):
+            above = record["parentId"]
+            if record["id"] in new and above not in new:
+                parent = root if above is None else int(above)
+                thread.run(client.update(new[record["id"]], {"parent_id": parent}))
+        for at in range(len(kept)):
+            record = kept.record(at)
+            targets = set(references_of(record).values())
+            if record["id"] not in new and targets & removed:
+                thread.run(rewrite(client, int(record["id"]), referring_to(record, made)))
+        thread.run(client.delete(undo.memo["aside"]))
+    except StoreError as error:
+        raise StoreError(
+            f"{error}; some of it is not back yet: `tau-browse undo {change.id}` goes on with it"
+        ) from error

@@ -13,7 +13,14 @@ from tau_browser.actions.plan import Plan, Read, Refused, Verb, Way
 from tau_browser.actions.progress import Progress, Tell, silent
 from tau_browser.actions.reading import Reading
 from tau_browser.actions.server_log import ids_of, keep, kept_in, pieces_of, shortcomings
-from tau_browser.actions.server_made import added, adds, begun, remove
+from tau_browser.actions.server_made import (
+    added,
+    adds,
+    begun,
+    cut_off_undo,
+    is_whole,
+    remove,
+)
 from tau_browser.actions.server_making import append, make
 from tau_browser.actions.server_pruning import cut, restore
 from tau_browser.actions.writer import open_elsewhere
@@ -29,6 +36,7 @@ from tau_browser.stores.store import whole
 _CHANGED = "it changed since it was read: nothing was written; read it again"
 _NOT_IN_EFFECT = "it is not in effect: taken back already, or cut off before it was made"
 _WENT_ON = "entries came or went since"
+_HALF_WAY = "it was cut off on its way: `tau-browse undo {}` goes on with it"
 
 
 class ServerWriter:
@@ -102,12 +110,15 @@ class ServerWriter:
             return f"it was made on another server: {memo.get('url')}"
         try:
             if begun(self._store, change) is not None:
-                return ""
+                return _HALF_WAY.format(change.undoes) if is_whole(change) else ""
             if change.verb == Verb.UNDO:
                 return "what was undone on a server is done again by a new change"
-            if "root" not in memo or (adds(change) and not added(self._store, change)):
+            there = added(self._store, change) if adds(change) else []
+            if "root" not in memo or (adds(change) and not there):
                 return _NOT_IN_EFFECT
             count = thread.run(self._client.frontier(int(memo["root"]))).nodes_total
+            if "promoted" in memo:  # of which some may be missing
+                count += memo["promoted"] - len(there)
             if "kept" in memo:
                 return self._why_not_back(change, count, journal)
         except JmftsError as error:
@@ -118,11 +129,13 @@ class ServerWriter:
 
     def _why_not_back(self, change: Change, count: int, journal: Journal) -> str:
         """Why what was deleted cannot be made anew; "" if it can. Where deleting was cut off, all
-        that is there was there before. count: the documents that are there."""
+        that is there was there before; where making it anew was, that goes on. count: the
+        documents that are there."""
         memo = change.memo
         if not (journal.trash / memo["kept"]).exists():
             return "what it deleted is no longer in the trash"
-        if count == memo.get("count"):
+        cut_off = cut_off_undo(self._store, change, journal)
+        if count == memo.get("count") or (cut_off is not None and is_whole(cut_off)):
             return ""
         now = ids_of(self.read(str(memo["root"]), journal).session)
         before = ids_of(kept_in(journal, memo["kept"]))

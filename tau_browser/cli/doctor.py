@@ -91,9 +91,10 @@ def report_on(args: argparse.Namespace) -> dict[str, Any]:
 def _cut_off(left: dict[str, Any]) -> str:
     """What to do about something that was cut off while it was made."""
     where = "" if left["here"] else ", on the machine that made it,"
+    does = "moves what is left to where it was" if left["is_whole"] else "removes it"
     return (
         f"document {left['document']}: cut off while it was made, or being made now; nobody takes "
-        f"it for a conversation; `tau-browse undo {left['change']}`{where} removes it"
+        f"it for a conversation; `tau-browse undo {left['undo']}`{where} {does}"
     )
 
 
@@ -184,12 +185,19 @@ def _server(args: argparse.Namespace, told: Callable[..., Any]) -> dict[str, Any
 
 
 def _unfinished(args: argparse.Namespace) -> list[dict[str, Any]]:
-    """What was cut off while it was made, and whether our journal tells of it."""
-    known = {change.id for change in Journal(config.changes_folder()).changes()}
-    return [
-        {"document": left.document, "change": left.change, "here": left.change in known}
-        for left in places.server(args).unfinished()
-    ]
+    """What was cut off while it was made, whether our journal tells of it, and what undo is to be
+    asked for: what is whole, and was only to be moved, is moved by the undo that made it."""
+    from tau_browser.actions.server_made import is_whole  # which speaks HTTP
+
+    known = {change.id: change for change in Journal(config.changes_folder()).changes()}
+    found = []
+    for left in places.server(args).unfinished():
+        change = known.get(left.change)
+        whole = change is not None and is_whole(change)
+        undo = change.undoes if change is not None and whole else left.change
+        told = {"document": left.document, "change": left.change, "here": change is not None}
+        found.append(told | {"is_whole": whole, "undo": undo})
+    return found
 
 
 def _settings(settings: config.Settings | None) -> dict[str, Any] | None:

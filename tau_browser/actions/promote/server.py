@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Bytes, Item, Plan, Refusal, Refused, Verb, Way
-from tau_browser.actions.progress import Progress, Stopped, Tell, silent
+from tau_browser.actions.progress import Progress, Tell, silent
 from tau_browser.actions.promote.choosing import Candidate
+from tau_browser.actions.server_made import all_or_nothing
+from tau_browser.actions.server_making import make_tree
 from tau_browser.model.text import counted, first_line, safe_line
 from tau_browser.stores.jmfts import storing, thread
+from tau_browser.stores.jmfts.client import Client
 from tau_browser.stores.jmfts.records import FOREIGN
 from tau_browser.stores.jmfts.store import JmftsStore
-from tau_browser.stores.store import StoreError
+from tau_browser.stores.jmfts.storing import CORPUS, MADE_BY, PROMOTED
 
-CORPUS = "tau-browse:corpus"
-PROMOTED = "tau-browse:promoted"
 _MOST = 10_000  # corpora that are looked at for one of a name
 _BODY = 120  # characters of a text in the preview
 
@@ -83,7 +85,7 @@ def plan_promotion(
     for candidate in candidates:
         if candidate.identity in known or candidate.identity in new:
             there += 1
-        elif why := storing.obstacle({"type": FOREIGN, **_body(candidate, 0)}):
+        elif why := storing.obstacle({"type": FOREIGN, **_body(candidate, 0, "")}):
             refused.append((candidate, why))
         else:
             new[candidate.identity] = candidate
@@ -96,51 +98,46 @@ def plan_promotion(
 def promote(
     store: JmftsStore, promotion: Promotion, journal: Journal, tell: Tell = silent
 ) -> Change:
-    """Do it. What is stopped leaves nothing; what fails half-way leaves what was added, which the
-    journal tells: promoting again goes on from there. Raises Stopped, StoreError."""
+    """Do it, all of it or nothing. Raises Refused, Stopped, StoreError."""
     if not promotion.new:
         raise Refused("nothing to promote that is not there already")
+    corpus, count = promotion.document, len(promotion.new)
+    path = promotion.corpus if corpus is None else str(corpus)
+    change = Change("jmfts", Verb.PROMOTE.value, path, promotion.about, {})
+
+    def added(below: int) -> Coroutine[Any, Any, None]:
+        return _add(store.client, below, promotion.new, change.id, tell)
+
     with journal.lock():
-        document = promotion.document
-        if document is None:
-            document = _make_corpus(store, promotion.corpus)
-        appended: list[int] = []
-        try:
-            for candidate in promotion.new:
-                tell(Progress("promoting", len(appended), len(promotion.new)))
-                made = thread.run(store.client.create(_body(candidate, document)))
-                appended.append(made.id)
-        except Stopped:
-            for each in appended if promotion.document is not None else [document]:
-                thread.run(store.client.delete(each))
-            raise
-        except StoreError:
-            if appended:
-                _write(store, promotion, document, appended, journal)
-            raise
-        return _write(store, promotion, document, appended, journal)
+        tell(Progress("promoting", 0, count))
+        if corpus is None:
+            root = _root(promotion.corpus, store.parent)
+            return make_tree(store, root, count, added, change, journal)
+        there = thread.run(store.client.frontier(corpus)).nodes_total
+        memo = {"url": store.client.url, "root": corpus, "promoted": count, "count": there + count}
+        change = replace(change, memo=memo)
+        journal.write(change)
+        with all_or_nothing(store, change):
+            thread.run(added(corpus))
+        return change
 
 
-def _make_corpus(store: JmftsStore, title: str) -> int:
-    made = {
+async def _add(
+    client: Client, corpus: int, candidates: Sequence[Candidate], change: str, tell: Tell
+) -> None:
+    for done, candidate in enumerate(candidates):
+        tell(Progress("promoting", done, len(candidates)))
+        await client.create(_body(candidate, corpus, change))
+
+
+def _root(title: str, parent: int | None) -> storing.Body:
+    return {
         "title": title,
         "usetype": CORPUS,
-        "parent_id": store.parent,
+        "parent_id": parent,
         "structured_content": {"corpus": {"made_by": "tau-browse"}},
         "auto_embed": False,
     }
-    return thread.run(store.client.create(made)).id
-
-
-def _write(
-    store: JmftsStore, promotion: Promotion, document: int, appended: list[int], journal: Journal
-) -> Change:
-    """Write what was added into the journal."""
-    memo: dict[str, Any] = {"url": store.client.url, "root": document, "appended": appended}
-    memo["count"] = thread.run(store.client.frontier(document)).nodes_total
-    change = Change("jmfts", Verb.PROMOTE.value, str(document), promotion.about, memo)
-    journal.write(change)
-    return change
 
 
 def _item(candidate: Candidate) -> Item:
@@ -181,7 +178,7 @@ def _identities(store: JmftsStore, document: int) -> set[str]:
     return {str(each.get("identity")) for each in told if isinstance(each, dict)}
 
 
-def _body(candidate: Candidate, document: int) -> dict[str, Any]:
+def _body(candidate: Candidate, document: int, change: str) -> storing.Body:
     return {
         "title": candidate.title,
         "content": candidate.body,
@@ -194,6 +191,7 @@ def _body(candidate: Candidate, document: int) -> dict[str, Any]:
                 "source": candidate.source,
             },
             **({"tau": candidate.summary} if candidate.summary is not None else {}),
+            MADE_BY: change,
         },
         "auto_embed": False,
         "auto_index_bm25": storing.is_indexable(candidate.body),

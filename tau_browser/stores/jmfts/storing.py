@@ -16,7 +16,11 @@ UNFINISHED = "tau-browse:unfinished"
 """The use type of a root until all is below it: nobody takes it for what it will be."""
 
 MADE_BY = "tau-browse:change"
-"""Where such a root names the line of the journal that tells of it."""
+"""Where such a root, and what is promoted, names the line of the journal that tells of it."""
+
+CORPUS = "tau-browse:corpus"
+PROMOTED = "tau-browse:promoted"
+"""The use types of what is kept of sessions, and of the documents in it."""
 
 _MESSAGES = ("message", "customMessage")
 _SUMMARIES = ("compaction", "branch_summary")
