@@ -123,13 +123,17 @@ def _phrase(tokens: list[str], *, begins: bool, ends: bool) -> _Spans:
     """Words one after the other. begins, ends: whether they must begin and end where a word or
     a part of an identifier does."""
     pattern = re.compile(_GAP.join(map(re.escape, tokens)))
+    is_one = len(tokens) == 1
 
     def find(text: _Text) -> Iterator[Span]:
         at = 0
         while match := pattern.search(text.folded, at):
             start, stop = text.back(*match.span())
-            edges = [*[start] * begins, *_joints(match, text), *[stop] * ends]
-            good = all(_is_edge(text.stored, edge) for edge in edges)
+            good = (
+                (not begins or _is_edge(text.stored, start))
+                and (not ends or _is_edge(text.stored, stop))
+                and (is_one or all(_is_edge(text.stored, edge) for edge in _joints(match, text)))
+            )
             if good:
                 yield start, stop
             at = match.end() if good else match.start() + 1
@@ -153,7 +157,8 @@ def _of_stem(token: str) -> _Spans:
     def find(text: _Text) -> Iterator[Span]:
         for match in pattern.finditer(text.folded):
             before = text.folded[max(0, match.start() - 1) : match.start()]
-            if not before.isalnum() and stem(match[0]) == wanted_stem:
+            word = match[0]  # which mostly is the very one: to tell its stem takes longer
+            if not before.isalnum() and (word == token or stem(word) == wanted_stem):
                 yield text.back(*match.span())
 
     return find
