@@ -53,10 +53,11 @@ class Finding:
 
     @property
     def hint(self) -> str:
-        """The secret as it may be shown: of keys and tokens, no more than how they begin."""
+        """The secret as it may be shown: of keys and passwords, no more than how they begin."""
         if self.kind in ("e-mail", "home-folder"):
             return self.secret
-        return f"{self.secret[:4]}… ({len(self.secret)} characters)"
+        begins = self.secret[: min(4, len(self.secret) // 4)]
+        return f"{begins}… ({len(self.secret)} characters)"
 
 
 def findings_in(records: Iterable[tuple[str, Record]]) -> list[Finding]:

@@ -20,6 +20,7 @@ from tau_browser.stores.agmem.store import AgmemStore
 from tau_browser.stores.store import StoreError
 from tau_browser.stores.verdict import Verdict
 from tests.actions.observe.sessions import call, calls, capture_once, held, history, write
+from tests.actions.test_redaction import TOKENS
 
 
 @pytest.fixture
@@ -194,6 +195,30 @@ def test_secrets_never_reach_the_disk(tmp_path: Path, repo: Path) -> None:
     assert observing.redaction.count >= 5
     assert "[redacted" in observations(repo)["login"].arguments["password"]
     assert observations(repo)["login"].arguments["user"] == "me"
+
+
+def test_no_token_of_any_shape_reaches_the_disk(tmp_path: Path, repo: Path) -> None:
+    """Whether it stands in what was asked, in what came back, or in a setting of either."""
+    entries = [
+        entry
+        for at, token in enumerate(TOKENS.values())
+        for entry in call(
+            at, "bash", {"command": f"echo '{token}'", "env": {"X_TOKEN": token}}, f"x\n{token}\n"
+        )
+    ]
+    words = [
+        *("CLIENT_SECRET=hunter2abc", "Authorization: Bearer hunter2abc", "DB_PASSWORD=hunter2abc"),
+        *("postgres://me:hunter2abc@db.example/x", "Cookie: sid=hunter2abc", "-u me:hunter2abc"),
+    ]
+    entries += call(len(TOKENS), "bash", {"command": "\n ".join(words)}, "\n ".join(words))
+    capture_once(write(tmp_path / "s.jsonl", entries), repo)
+    assert len(held(repo)) == len(TOKENS) + 1
+    for path in repo.rglob("*"):
+        if path.is_file():
+            data = path.read_bytes()
+            data = zlib.decompress(data) if "objects" in path.parts else data
+            for secret in (*TOKENS.values(), "hunter2abc"):
+                assert json.dumps(secret)[1:-1].encode() not in data, (path, secret)
 
 
 def _hold_no_secret(repo: Path) -> None:
