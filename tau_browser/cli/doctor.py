@@ -12,6 +12,7 @@ import os
 import platform
 import shutil
 import sys
+import time
 from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -23,13 +24,14 @@ from tau_browser.cli import places
 from tau_browser.cli.output import Failure, Printer, is_terminal, print_json
 from tau_browser.model.text import counted
 from tau_browser.stores.adapters import JMFTS, TAU, adapter, names
-from tau_browser.stores.store import Listed, StoreError, Unreadable
+from tau_browser.stores.store import Listed, Store, StoreError, Unreadable
 from tau_browser.stores.targets import store_over
 from tau_browser.stores.tau_file import TauFileStore
 
 _PACKAGES = ("textual", "rich", "msgspec", "numpy", "httpx", "rich-pixels")
 _OPTIONAL = {"rich-pixels": "draws images where the terminal can"}
 _SHOWN = 5  # things that are wrong with a store
+_SECONDS = 5.0  # for how long sessions are looked into that no list knows yet
 _TERMINAL = ("TERM", "COLORTERM", "NO_COLOR", "TMUX", "SSH_TTY", "LANG", "LC_ALL")
 
 Found = TypeVar("Found")
@@ -48,6 +50,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
 def report_on(args: argparse.Namespace) -> dict[str, Any]:
     """The report. What cannot be told is null, and a problem says why."""
     problems: list[str] = []
+    until = time.monotonic() + _SECONDS
 
     def told(ask: Callable[[], Found]) -> Found | None:
         try:
@@ -77,8 +80,8 @@ def report_on(args: argparse.Namespace) -> dict[str, Any]:
         "store": store,
         "server": server,
         "unused_server": None if store == JMFTS else _unused_server(),
-        "roots": _roots(roots, problems),
-        "stores": [_store(name, problems) for name in names() if name not in (TAU, JMFTS)],
+        "roots": _roots(roots, until, problems),
+        "stores": [_store(name, until, problems) for name in names() if name not in (TAU, JMFTS)],
         "folders": {name: str(path) for name, path in folders.items()},
         "settings": _settings(settings),
         "prices": None if prices is None else len(prices),
@@ -98,9 +101,9 @@ def _cut_off(left: dict[str, Any]) -> str:
     )
 
 
-def _roots(roots: list[config.Root], problems: list[str]) -> list[dict[str, Any]]:
+def _roots(roots: list[config.Root], until: float, problems: list[str]) -> list[dict[str, Any]]:
     """What there is of τ's sessions in each folder."""
-    found = list(store_over([str(root.path) for root in roots], config.cache_folder()).scan())
+    found = _found(store_over([str(root.path) for root in roots], config.cache_folder()), until)
     reports = []
     for root in roots:
         own = [item for item in found if Path(item.path).is_relative_to(root.path)]
@@ -119,19 +122,35 @@ def _roots(roots: list[config.Root], problems: list[str]) -> list[dict[str, Any]
     return reports
 
 
-def _soundness(found: Sequence[Listed | Unreadable]) -> dict[str, int]:
-    """How many sessions there are, how many of them are damaged as far as lists know, and how many
-    nobody has looked into yet: this takes no time for that."""
-    summaries = [item.summary for item in found if isinstance(item, Listed)]
-    known = [summary for summary in summaries if summary is not None]
+def _found(store: Store, until: float) -> list[Listed | Unreadable]:
+    """What is in a store. What its list does not know yet is looked into, until some time; lists
+    know it from then on."""
+    found = [
+        store.look_into(item)
+        if isinstance(item, Listed) and item.summary is None and time.monotonic() < until
+        else item
+        for item in store.scan()
+    ]
+    store.remember()
+    return found
+
+
+def _soundness(found: Sequence[Listed | Unreadable]) -> dict[str, Any]:
+    """How many sessions there are, which of them are damaged, and how many were not read: that
+    would take longer than a person waits."""
+    listed = [item for item in found if isinstance(item, Listed)]
     return {
-        "sessions": len(summaries),
-        "damaged": sum(bool(summary.unreadable or summary.damage) for summary in known),
-        "not_read": len(summaries) - len(known),
+        "sessions": len(listed),
+        "damaged": [
+            {"path": item.path, "unreadable": known.unreadable, "damage": known.damage}
+            for item in listed
+            if (known := item.summary) is not None and (known.unreadable or known.damage)
+        ],
+        "not_read": sum(item.summary is None for item in listed),
     }
 
 
-def _store(name: str, problems: list[str]) -> dict[str, Any]:
+def _store(name: str, until: float, problems: list[str]) -> dict[str, Any]:
     """What there is of another program's sessions in its usual places."""
     report: dict[str, Any] = {"name": name, "places": [], **_soundness([]), "unreadable": []}
     try:
@@ -143,7 +162,7 @@ def _store(name: str, problems: list[str]) -> dict[str, Any]:
         ]
         is_there = any(place["exists"] for place in report["places"])
         roots = [place.path for place in places]
-        found = list(kind(roots, config.cache_folder()).scan()) if is_there else []
+        found = _found(kind(roots, config.cache_folder()), until) if is_there else []
     except (StoreError, OSError) as error:
         problems.append(str(error))
         return report
@@ -239,7 +258,8 @@ def _print(report: dict[str, Any], printer: Printer) -> None:
     rows.append(("τ's home", f"{home['path']} ({home['origin']})" if home else "unknown"))
     rows.append(("store", report["store"] or "unknown"))
     rows += _server_rows(report["server"]) if report["server"] else []
-    rows += [("sessions in", _root_line(root)) for root in report["roots"]]
+    for root in report["roots"]:
+        rows += [("sessions in", _root_line(root)), *_damaged_rows(root)]
     rows += [row for store in report["stores"] for row in _store_rows(store)]
     if unused := report["unused_server"]:
         where = f"{unused['url']} (from {unused['url_origin']})"
@@ -273,11 +293,23 @@ def _store_rows(store: dict[str, Any]) -> list[tuple[str, str]]:
     if not there:
         return []
     where = ", ".join(f"{place['path']} ({place['origin']})" for place in there)
-    rows = [(f"--store {store['name']}", f"{where}: {_sessions(store)}")]
+    rows = [(f"--store {store['name']}", f"{where}: {_sessions(store)}"), *_damaged_rows(store)]
     shown = store["unreadable"][:_SHOWN]
     rows += [("  unreadable", f"{item['path']}: {item['reason']}") for item in shown]
     if more := len(store["unreadable"]) - len(shown):
         rows.append(("  unreadable", f"and {more:,} more"))
+    return rows
+
+
+def _damaged_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
+    """A row for each damaged session; `show` tells more of one."""
+    rows = []
+    for session in report["damaged"][:_SHOWN]:
+        words = {"unreadable": "unreadable stretch", "damage": "harmed entry"}
+        said = [counted(session[name], word) for name, word in words.items() if session[name]]
+        rows.append(("  damaged", f"{session['path']}: {', '.join(said)}"))
+    if more := len(report["damaged"]) - len(rows):
+        rows.append(("  damaged", f"and {more:,} more"))
     return rows
 
 
@@ -309,7 +341,7 @@ def _root_line(root: dict[str, Any]) -> str:
 
 def _sessions(report: dict[str, Any]) -> str:
     """How many sessions there are, and how sound they are."""
-    words = {"damaged": "damaged", "not_read": "not read yet"}
-    parts = [f"{report[name]:,} {word}" for name, word in words.items() if report[name]]
+    counts = {"damaged": len(report["damaged"]), "not read yet": report["not_read"]}
+    parts = [f"{count:,} {word}" for word, count in counts.items() if count]
     sessions: str = counted(report["sessions"], "session")
     return sessions + (f" ({', '.join(parts)})" if parts else "")
