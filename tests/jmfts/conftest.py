@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tau_browser.actions import reading as readings
 from tau_browser.actions.journal import Journal
 from tau_browser.actions.server_writer import ServerWriter
 from tau_browser.stores.jmfts.store import JmftsStore
@@ -78,6 +79,15 @@ def proxy(appliance: Appliance) -> Iterator[Proxy]:
     """What stands before the server without a model, and can spoil its answers."""
     with proxy_before(appliance.url) as proxy:
         yield proxy
+
+
+@pytest.fixture
+def server(proxy: Proxy, appliance: Appliance, monkeypatch: pytest.MonkeyPatch) -> Proxy:
+    """The server as the command finds it, behind the proxy."""
+    monkeypatch.setenv("JMFTS_API_URL", proxy.url)
+    monkeypatch.setenv("JMFTS_API_TOKEN", appliance.token)
+    monkeypatch.setattr(readings, "_STILL", 0)
+    return proxy
 
 
 @pytest.fixture
