@@ -10,7 +10,6 @@ from tau_browser.audit.recall import Setting
 from tau_browser.audit.results import details_of
 from tau_browser.audit.tools import JMFTS, Action
 from tau_browser.model.payload import Record, message_of
-from tau_browser.model.session import Session
 from tau_browser.model.times import NO_TIME, parse_time
 from tau_browser.model.tree import NOWHERE
 
@@ -60,7 +59,7 @@ def settings_of(call: MemoryCall) -> dict[str, Setting]:
     return found
 
 
-def latency_of(session: Session, call: MemoryCall) -> tuple[float | None, bool]:
+def latency_of(call: MemoryCall) -> tuple[float | None, bool]:
     """Milliseconds that a call took, and whether the tool measured them; else it is the time
     between two entries, in which the model may still have been speaking."""
     measured = call.nested.get("duration_ms")
@@ -68,7 +67,7 @@ def latency_of(session: Session, call: MemoryCall) -> tuple[float | None, bool]:
         return float(measured), True
     if NOWHERE in (call.call, call.result):
         return None, False
-    asked, answered = _time(session.record(call.call)), _time(call.answer)
+    asked, answered = _time(call.question), _time(call.answer)
     known = NO_TIME not in (asked, answered) and answered >= asked
     return (float(answered - asked) if known else None), False
 

@@ -5,25 +5,25 @@ A text that merely names a tool is never a recall.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
-import numpy as np
-
-from tau_browser.audit.said import Said
+from tau_browser.audit.said import Block
 from tau_browser.audit.tools import Asked, ToolTable
+from tau_browser.audit.transcript import Transcript
 from tau_browser.model.calls import call_of, results_of
 from tau_browser.model.payload import Record, message_of
-from tau_browser.model.session import Session, records_at
+from tau_browser.model.session import Session
 from tau_browser.model.tree import NOWHERE
-
-_NESTED = b'"nested_calls"'
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryCall:
-    """A call of a memory's tool, and the record that answers it ({} for none).
+    """A call of a memory's tool. question, answer: the records that it and its result stand in, {}
+    for none.
 
     nested: what the tool that made it wrote down of it; {} for a call of the model itself.
     """
@@ -32,15 +32,16 @@ class MemoryCall:
     result: int
     call_id: str
     asked: Asked
+    question: Record
     answer: Record
     nested: Mapping[str, Any]
 
 
-def memory_calls(session: Session, said: Sequence[Said], tools: ToolTable) -> list[MemoryCall]:
+def memory_calls(session: Session, transcript: Transcript, tools: ToolTable) -> list[MemoryCall]:
     """All calls of a memory's tools, in the order of the file."""
-    calls = [call for each in said if each.calls for call in _calls_of(session, each, tools)]
+    calls = _own_calls(session, transcript.calls, tools)
     passed_on = {(call.result, call.asked.name) for call in calls if call.asked.via}
-    for call in _nested_calls(session, tools):
+    for call in _nested_calls(session, transcript.telling, tools):
         if (call.result, call.asked.name) in passed_on:
             passed_on.discard((call.result, call.asked.name))  # another of the same is another
             calls = [_joined(one, call) for one in calls]
@@ -49,31 +50,31 @@ def memory_calls(session: Session, said: Sequence[Said], tools: ToolTable) -> li
     return sorted(calls, key=lambda each: (each.call, each.result))
 
 
-def _calls_of(session: Session, said: Said, tools: ToolTable) -> list[MemoryCall]:
-    asked = [
-        (call, each)
-        for call in said.calls
-        if (each := tools.asked(call.name, call.arguments)) is not None
+def _own_calls(
+    session: Session, made: Iterable[tuple[int, Block]], tools: ToolTable
+) -> list[MemoryCall]:
+    """Those that the model made itself. made: all calls, with their entries."""
+    found = [
+        (place, call.id, asked)
+        for place, call in made
+        if (asked := tools.asked(call.name, call.arguments)) is not None
     ]
-    if not asked:
-        return []
-    results = results_of(session, said.place)
-    places = [results.get(call.id, NOWHERE) for call, _ in asked]
-    return [
-        MemoryCall(said.place, at, call.id, each, session.record(at) if at != NOWHERE else {}, {})
-        for (call, each), at in zip(asked, places, strict=True)
-    ]
+    calls = []
+    for place, some in groupby(found, key=itemgetter(0)):
+        question = session.record(place)
+        results = results_of(session, place, question)
+        for _, call_id, asked in some:
+            result = results.get(call_id, NOWHERE)
+            answer = session.record(result) if result != NOWHERE else {}
+            calls.append(MemoryCall(place, result, call_id, asked, question, answer, {}))
+    return calls
 
 
-def _nested_calls(session: Session, tools: ToolTable) -> Iterator[MemoryCall]:
-    columns = session.columns
-    is_result = session.roles.where(columns.role, "toolResult")
-    is_result |= session.kinds.where(columns.kind, "toolResult")
-    places = np.flatnonzero(is_result).astype(np.int32)
-    raws = records_at(session.source, columns, places)
-    for place, raw in zip(places.tolist(), raws, strict=True):
-        if _NESTED not in raw:
-            continue
+def _nested_calls(
+    session: Session, telling: Iterable[int], tools: ToolTable
+) -> Iterator[MemoryCall]:
+    """Those that other tools made. telling: the results that may tell of any."""
+    for place in telling:
         answer = session.record(place)
         details = message_of(answer).get("details")
         nested = details.get("nested_calls") if isinstance(details, dict) else None
@@ -82,7 +83,8 @@ def _nested_calls(session: Session, tools: ToolTable) -> Iterator[MemoryCall]:
             if asked is not None:
                 found = call_of(session, place, answer)
                 call, call_id = (found[0], found[1].id) if found else (NOWHERE, "")
-                yield MemoryCall(call, place, call_id, asked, answer, item)
+                question = session.record(call) if found else {}
+                yield MemoryCall(call, place, call_id, asked, question, answer, item)
 
 
 def _asked_by(item: Any, message: Record, tools: ToolTable) -> Asked | None:
@@ -102,4 +104,4 @@ def _joined(call: MemoryCall, nested: MemoryCall) -> MemoryCall:
     same = (call.result, call.asked.name) == (nested.result, nested.asked.name)
     if not same or call.nested or not call.asked.via:
         return call
-    return MemoryCall(call.call, call.result, call.call_id, call.asked, call.answer, nested.nested)
+    return replace(call, nested=nested.nested)

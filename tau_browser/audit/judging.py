@@ -14,7 +14,7 @@ The rules, strongest first. Only what hangs below the result counts as later, on
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from tau_browser.audit.citations import cited_ids, names_title
@@ -22,9 +22,10 @@ from tau_browser.audit.following import Following
 from tau_browser.audit.hits import UNTITLED
 from tau_browser.audit.quoting import Proof, quotations
 from tau_browser.audit.recall import Evidence, Verdict
-from tau_browser.audit.said import Said, words_of
+from tau_browser.audit.said import Passage
 from tau_browser.audit.shown import Shown
 from tau_browser.audit.spoken import Spoken
+from tau_browser.audit.words import words_of
 from tau_browser.search.words import STOPWORDS
 
 _RARE = 3  # weight of shared rare words from which they count
@@ -34,14 +35,16 @@ _MOST_EVIDENCE = 5  # of one kind, for one hit
 
 
 def judge(
-    following: Following, shown: Sequence[Shown], reads: Sequence[tuple[int, str]]
+    spoken: Spoken,
+    following: Following,
+    shown: Sequence[Shown],
+    reads: Sequence[tuple[int, str]],
 ) -> list[list[Evidence]]:
     """The evidence for each hit, the strongest first; its verdict is that of the first.
 
     reads: the call entry and the document of each read that did not fail.
     """
     found: list[list[Evidence]] = [[] for _ in shown]
-    spoken = Spoken(following)
     for part in (
         _citations(spoken, following, shown),
         _openings(following, shown, reads),
@@ -72,34 +75,33 @@ def _citations(spoken: Spoken, following: Following, shown: Sequence[Shown]) -> 
     titles = [
         title
         for title, hits in of_title.items()
-        if title not in ("", UNTITLED)
-        and len({shown[at].document for at in hits}) == 1
-        and spoken.holds(title)
+        if title not in ("", UNTITLED) and len({shown[at].document for at in hits}) == 1
     ]
-    for said in following.said:
-        for passage in said.passages if said.may_cite or titles else ():
-            for document in cited_ids(passage.text) if said.may_cite else ():
-                for at in of_document.get(document, ()):
-                    if following.is_later(said, shown[at].result):
-                        words = (f"doc {document}",)
-                        yield at, Evidence(Verdict.CITED, said.place, passage.part, words)
-            for title in titles:
-                if title not in passage.text or not names_title(passage.text, title):
-                    continue
-                for at in of_title[title]:
-                    if following.is_later(said, shown[at].result) and not _is_named_before(
-                        following, shown[at], said
-                    ):
-                        yield at, Evidence(Verdict.CITED, said.place, passage.part, (title,))
+    naming = spoken.naming(titles)
+    for number in sorted({*spoken.naming_documents, *naming}):
+        said = spoken.passages[number]
+        for document in cited_ids(said.text):
+            for at in of_document.get(document, ()):
+                if following.is_below(said.place, shown[at].result):
+                    words = (f"doc {document}",)
+                    yield at, Evidence(Verdict.CITED, said.place, said.part, words)
+        for title in naming.get(number, ()):
+            if not names_title(said.text, title):
+                continue
+            for at in of_title[title]:
+                if following.is_below(said.place, shown[at].result) and not _is_named_before(
+                    following, shown[at], said.place
+                ):
+                    yield at, Evidence(Verdict.CITED, said.place, said.part, (title,))
 
 
-def _is_named_before(following: Following, shown: Shown, said: Said) -> bool:
-    """Whether the title was the user's or the query's own word."""
+def _is_named_before(following: Following, shown: Shown, place: int) -> bool:
+    """Whether the title was, before an entry, the user's or the query's own word."""
     title = words_of(shown.hit.title)
     if shown.query.issuperset(title):
         return True
     wanted = " ".join(title)
-    above = following.users_above(said.place)
+    above = following.users_above(place)
     return any(wanted in " ".join(words_of(text)) for text in above)
 
 
@@ -116,10 +118,11 @@ def _overlaps(spoken: Spoken, following: Following, shown: Sequence[Shown]) -> I
     shared = dict(_shared_terms(following, shown))
     new = spoken.new_words(shared, [each.call for each in shown])
     for at, own in new.items():
-        for said in following.in_turn(shown[at].result) if _weight(own) >= _RARE else ():
-            if _weight(both := own & said.vocabulary) >= _RARE:
+        for place in following.in_turn(shown[at].result) if _weight(own) >= _RARE else ():
+            said = following.transcript.said_at(place)
+            if _weight(both := own & _vocabulary(said)) >= _RARE:
                 part = _part_with(said, both)
-                yield at, Evidence(Verdict.OVERLAPPING, said.place, part, tuple(sorted(both)))
+                yield at, Evidence(Verdict.OVERLAPPING, place, part, tuple(sorted(both)))
 
 
 def _shared_terms(
@@ -134,25 +137,22 @@ def _shared_terms(
         answers = following.in_turn(result)
         if not answers:
             continue
-        said_words = frozenset().union(*(said.vocabulary for said in answers))
+        said = [each for place in answers for each in following.transcript.said_at(place)]
+        said_words = _vocabulary(said) - STOPWORDS
+        documents: dict[object, frozenset[str]] = defaultdict(frozenset)
         for at in hits:
-            hit = shown[at]
-            elsewhere = [
-                shown[other].vocabulary for other in hits if shown[other].document != hit.document
-            ]
-            terms = _rare((said_words & hit.vocabulary) - hit.query)
-            terms = terms.difference(*elsewhere)
+            documents[shown[at].document] |= shown[at].vocabulary & said_words
+        held = Counter(word for words in documents.values() for word in words if _is_rare(word))
+        own = frozenset(word for word, count in held.items() if count == 1)
+        for at in hits:
+            terms = (own & shown[at].vocabulary) - shown[at].query
             if _weight(terms) >= _RARE:
                 yield at, terms
 
 
-def _rare(words: Iterable[str]) -> frozenset[str]:
-    """Words that could be told apart: no function words, none too short unless it is a number."""
-    return frozenset(
-        word
-        for word in words
-        if word not in STOPWORDS and (len(word) >= _SHORT or (len(word) > 1 and word.isdigit()))
-    )
+def _is_rare(word: str) -> bool:
+    """Whether a word could be told apart: a number, or none too short."""
+    return len(word) >= _SHORT or (len(word) > 1 and word.isdigit())
 
 
 def _weight(words: Iterable[str]) -> int:
@@ -163,7 +163,11 @@ def _weight(words: Iterable[str]) -> int:
     )
 
 
-def _part_with(said: Said, shared: frozenset[str]) -> str:
+def _vocabulary(said: Sequence[Passage]) -> frozenset[str]:
+    """The words of some passages."""
+    return frozenset().union(*[words_of(passage.text) for passage in said])
+
+
+def _part_with(said: Sequence[Passage], shared: frozenset[str]) -> str:
     """The part of an entry that holds most of some words."""
-    counts = [len(shared.intersection(words)) for words in said.words]
-    return said.passages[counts.index(max(counts))].part
+    return max(said, key=lambda passage: len(shared.intersection(words_of(passage.text)))).part

@@ -28,7 +28,7 @@ def quotations(spoken: Spoken, following: Following, shown: Sequence[Shown]) -> 
     needed = [_needed(each) for each in shown]
     of_hits: dict[int, list[Run]] = defaultdict(list)
     for run in spoken.runs([each.hit.text for each in shown], min(needed, default=QUOTE)):
-        if following.is_later(spoken.said(run.one), shown[run.other].result):
+        if following.is_below(spoken.passages[run.one].place, shown[run.other].result):
             of_hits[run.one].append(run)
     long = {
         passage: [run for run in runs if spoken.weight(run) >= needed[run.other]]
@@ -44,8 +44,8 @@ def quotations(spoken: Spoken, following: Following, shown: Sequence[Shown]) -> 
             if spoken.share_before(run, hit.call) >= _SAID_BEFORE:
                 continue
             verdict = Verdict.QUOTED if _is_new(run, others) else Verdict.OVERLAPPING
-            said = spoken.said(passage)
-            yield run.other, Evidence(verdict, said.place, *spoken.quotation(run))
+            said, words = spoken.passages[passage], tuple(spoken.words_of_run(run))
+            yield run.other, Evidence(verdict, said.place, said.part, words)
 
 
 def _needed(shown: Shown) -> int:

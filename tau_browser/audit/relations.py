@@ -11,6 +11,7 @@ from tau_browser.audit.following import Following
 from tau_browser.audit.hits import imitates
 from tau_browser.audit.recall import Echo, Ghost
 from tau_browser.audit.shown import Shown
+from tau_browser.audit.spoken import Spoken
 from tau_browser.model.session import Session
 from tau_browser.model.tree import NOWHERE
 
@@ -22,7 +23,6 @@ _FEWEST_WORDS = 4
 _CHANGE_WORDS = """now longer instead changed replaced replaces supersedes superseded updated
 deprecated revised reverted moved dropped corrected obsolete"""
 _CHANGES = frozenset(_CHANGE_WORDS.split())
-_ENTRIES = "tau:"
 _FOREIGN = "jmfts:document"
 
 
@@ -78,32 +78,29 @@ def superseded(shown: Sequence[Shown]) -> dict[int, int]:
     Ids of documents grow, so the larger is the newer. Chunks are parts of one text and earlier
     results repeat others: neither is a version of anything.
     """
+    dated = [(int(each.hit.document), each) for each in shown if _is_dated(each)]
+    newest_first = sorted(dated, key=lambda one: -one[0])
     found: dict[int, int] = {}
-    dated = [each for each in shown if _is_dated(each)]
-    for old in dated:
-        newer = [
-            new
-            for new in dated
-            if int(new.hit.document) > int(old.hit.document) and _is_on_same_subject(old, new)
-        ]
-        if newer:
-            latest = max(newer, key=lambda each: int(each.hit.document))
+    for number, old in dated:
+        newer = (new for other, new in newest_first if other > number)
+        if latest := next((new for new in newer if _is_on_same_subject(old, new)), None):
             found[old.hit.rank] = latest.hit.rank
     return found
 
 
-def ghosts(following: Following, known: Sequence[tuple[int, str]]) -> Iterator[Ghost]:
+def ghosts(
+    spoken: Spoken, following: Following, known: Sequence[tuple[int, str]]
+) -> Iterator[Ghost]:
     """Citations of documents that nothing on the path had shown. known: place and document of
     what was returned, read or written."""
     places: dict[str, list[int]] = {}
     for place, document in known:
         places.setdefault(document, []).append(place)
-    for said in following.said:
-        for passage in said.passages if said.may_cite else ():
-            for document in bracketed_ids(passage.text):
-                above = places.get(document, ())
-                if not any(following.is_below(said.place, place) for place in above):
-                    yield Ghost(said.place, document)
+    for said in map(spoken.passages.__getitem__, spoken.naming_documents):
+        for document in bracketed_ids(said.text):
+            above = places.get(document, ())
+            if not any(following.is_below(said.place, place) for place in above):
+                yield Ghost(said.place, document)
 
 
 def _is_dated(shown: Shown) -> bool:
@@ -115,18 +112,11 @@ def _is_dated(shown: Shown) -> bool:
 def _is_on_same_subject(old: Shown, new: Shown) -> bool:
     """Whether two hits speak of the same, and the newer gives another value or says that
     something changed. A likeness of words, so a hint and no more."""
-    if not _titles_agree(old, new) or old.words == new.words:
+    one_names_the_other = old.names <= new.names or new.names <= old.names
+    if not one_names_the_other or old.words == new.words:
         return False
     smaller = min(len(old.subject), len(new.subject))
     if smaller < _FEWEST_WORDS or len(old.subject & new.subject) / smaller < _ALIKE:
         return False
     values_differ = bool(old.values) and bool(new.values) and old.values != new.values
     return values_differ or not _CHANGES.isdisjoint(new.vocabulary - old.vocabulary)
-
-
-def _titles_agree(old: Shown, new: Shown) -> bool:
-    """Whether one title says no other than the other; those of entries say nothing."""
-    titles = [
-        frozenset() if each.hit.usetype.startswith(_ENTRIES) else each.names for each in (old, new)
-    ]
-    return titles[0] <= titles[1] or titles[1] <= titles[0]

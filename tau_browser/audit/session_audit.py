@@ -25,9 +25,11 @@ from tau_browser.audit.recall import (
 )
 from tau_browser.audit.relations import OwnDocuments, ghosts, superseded
 from tau_browser.audit.results import Result, result_of
-from tau_browser.audit.said import said_in, words_of
 from tau_browser.audit.shown import Shown
+from tau_browser.audit.spoken import Spoken
 from tau_browser.audit.tools import KNOWN_TOOLS, Action, ToolTable
+from tau_browser.audit.transcript import transcript_of
+from tau_browser.audit.words import words_of
 from tau_browser.model.columns import Flag
 from tau_browser.model.context import states
 from tau_browser.model.session import Session
@@ -54,11 +56,12 @@ class _Read:
 
 def audit_session(path: str, session: Session, tools: ToolTable = KNOWN_TOOLS) -> SessionAudit:
     """All that a session recalled, and what became of it."""
-    said = said_in(session)
-    following = Following(session, said)
-    reads = [_read(at, call) for at, call in enumerate(memory_calls(session, said, tools))]
+    transcript = transcript_of(session)
+    following = Following(session, transcript)
+    spoken = Spoken(following)
+    reads = [_read(at, call) for at, call in enumerate(memory_calls(session, transcript, tools))]
     shown = [hit for read in reads for hit in read.shown]
-    evidence = judge(following, shown, _openings(reads)) if shown else []
+    evidence = judge(spoken, following, shown, _openings(reads)) if shown else []
     judged = _judged(session, following, reads, evidence)
     state = states(session, session.leaf)
     recalls: list[Recall] = []
@@ -66,7 +69,7 @@ def audit_session(path: str, session: Session, tools: ToolTable = KNOWN_TOOLS) -
         place = read.call.call
         word = State(int(state[place])).word if place != NOWHERE else ""
         recalls.append(_recall(session, following, read, hits, word, recalls))
-    found_ghosts = tuple(ghosts(following, _known(reads)))
+    found_ghosts = tuple(ghosts(spoken, following, _known(reads)))
     summary = summary_of(session)
     places = _places_in(recalls, found_ghosts)
     return SessionAudit(
@@ -89,7 +92,7 @@ def hits_of(
     """The hits of some recalls with their texts, by number, read again from the results."""
     numbers = {(each.call, each.call_id, each.result, each.nested): each.number for each in recalls}
     found = {}
-    for call in memory_calls(session, said_in(session), tools):
+    for call in memory_calls(session, transcript_of(session), tools):
         number = numbers.get((call.call, call.call_id, call.result, _nested_id(call)))
         if number is not None:
             found[number] = result_of(call).hits
@@ -202,14 +205,14 @@ def _recall(
     settings = settings_of(call)
     query = query_of(call)
     repeat = _repeated(following, call, query, earlier) if tool.action is Action.SEARCH else -1
-    latency, measured = latency_of(session, call)
+    latency, measured = latency_of(call)
     place = call.result if call.call == NOWHERE else call.call
     return Recall(
         number=len(earlier),
         call=call.call,
         result=call.result,
         call_id=call.call_id,
-        time=stamp_text(session.record(place).get("timestamp")),
+        time=stamp_text((call.question or call.answer).get("timestamp")),
         system=tool.system,
         name=call.asked.name,
         action=tool.action,

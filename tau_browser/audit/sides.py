@@ -11,8 +11,9 @@ from tau_browser.audit.following import Following
 from tau_browser.audit.live import Live, in_words
 from tau_browser.audit.memory import Now
 from tau_browser.audit.recall import Evidence, Hit, Judged, Recall, Verdict
-from tau_browser.audit.said import word_spans
+from tau_browser.audit.words import word_spans
 from tau_browser.model.payload import lines_of
+from tau_browser.model.tree import NOWHERE
 
 Span = tuple[int, int]
 
@@ -49,11 +50,13 @@ def sides(
         side = _side(_THE_HIT, shown, [], recall.result)
         return _with_live(side, live), _without(following, recall, judged)
     evidence = judged.evidence[number % len(judged.evidence)]
-    spoken = next((one for one in following.said if one.place == evidence.place), None)
-    texts = [passage.text for passage in spoken.passages] if spoken else []
-    if evidence.verdict is Verdict.OPENED and spoken is not None:
-        texts = ["\n".join([call.name, *lines_of(call.arguments)]) for call in spoken.calls]
-    parts = [passage.part for passage in spoken.passages] if spoken else []
+    transcript = following.transcript
+    said = transcript.said_at(evidence.place)
+    texts = [passage.text for passage in said]
+    if evidence.verdict is Verdict.OPENED:
+        calls = [call for place, call in transcript.calls if place == evidence.place]
+        texts = ["\n".join([call.name, *lines_of(call.arguments)]) for call in calls]
+    parts = [passage.part for passage in said]
     other, marks = _best(texts, evidence, hit, parts)
     count = len(judged.evidence)
     which = f" ({number % count + 1} of {count})" if count > 1 else ""
@@ -79,10 +82,11 @@ def _without(following: Following, recall: Recall, judged: Judged) -> Side:
     if judged.verdict is Verdict.UNKNOWN:
         return Side("unknown", _UNKNOWN, [])
     first = following.first_after(recall.result)
-    if first is None:
+    if first == NOWHERE:
         return Side("unused", _UNUSED, [])
-    text = "\n".join([_UNUSED, "", *(passage.text for passage in first.passages)])
-    return _side("unused", text, [], first.place)
+    said = following.transcript.said_at(first)
+    text = "\n".join([_UNUSED, "", *(passage.text for passage in said)])
+    return _side("unused", text, [], first)
 
 
 def _best(

@@ -129,7 +129,7 @@ class ToolTable:
         if name in _WRAPPERS and isinstance(given.get("name"), str):
             inner = self.asked(given["name"], given.get("arguments"))
             return None if inner is None else Asked(inner.tool, inner.name, inner.arguments, name)
-        tool, bare = self._named(name)
+        tool, bare = self._names.get(name) or self._named(name)
         if tool is not None:
             return Asked(tool, name, given)
         if bare == _COMMANDED and given.get("command") in _COMMANDS:
@@ -151,10 +151,9 @@ class ToolTable:
 
     def _named(self, name: str) -> tuple[MemoryTool | None, str]:
         """The memory's tool of this name, if a pattern fits; and the name without its server."""
-        if name not in self._names:
-            bare = _bare(name)
-            self._names[name] = self._look_up({_folded(name), bare}), bare
-        return self._names[name]
+        bare = _bare(name)
+        self._names[name] = named = self._look_up({_folded(name), bare}), bare
+        return named
 
     def _look_up(self, spellings: set[str]) -> MemoryTool | None:
         for pattern, system, action in self.tools:
@@ -187,12 +186,11 @@ class ToolTable:
 
     def _may_be_in_memory(self, text: str) -> bool:
         """Whether a text holds a word of any of the folders, without which no path is in one."""
-        return self._has_folder_word(text.lower()) is not None
+        return any(map(text.lower().__contains__, self._folder_words))
 
     @cached_property
-    def _has_folder_word(self) -> Callable[[str], object]:
-        words = _needed({_literal(folder) for folder in self.folders})
-        return re.compile("|".join(map(re.escape, words))).search
+    def _folder_words(self) -> list[str]:
+        return _needed({_literal(folder) for folder in self.folders})
 
     @cached_property
     def _in_folders(self) -> Callable[[str], object]:

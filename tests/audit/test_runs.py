@@ -5,15 +5,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tau_browser.audit.runs import SEED, Run, Words, shared_runs, words_in
-from tau_browser.audit.said import words_of
+from tau_browser.audit.runs import Run, shared_runs
+from tau_browser.audit.words import SEED, Words
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "e", "f"]), max_size=25)
 TEXTS = st.lists(WORDS, max_size=4)
 
 
 def ready(texts: list[list[str]], side: int) -> Words:
-    return words_in([" ".join(text) for text in texts], side)
+    return Words([" ".join(text) for text in texts], side)
 
 
 def naive(one: list[list[str]], other: list[list[str]]) -> list[Run]:
@@ -55,17 +55,3 @@ def test_texts_that_hold_the_grams_of_another(texts: list[list[str]]) -> None:
             }
             for gram in grams
         ]
-
-
-@given(st.lists(st.text(st.sampled_from("aBß会İ \x00\x01\n-_'9\ud800"), max_size=12), max_size=5))
-def test_words_are_those_of_the_texts(texts: list[str]) -> None:
-    words = words_in(texts, 1)
-    wanted = [words_of(text) for text in texts]
-    assert [words.of(at, 0, len(each)) for at, each in enumerate(wanted)] == wanted
-    asked = sorted({word for each in wanted for word in each} | {"nowhere"})
-    which, at = words.where(asked)
-    found = sorted(
-        (asked[one], text) for one, text in zip(which.tolist(), at.tolist(), strict=True)
-    )
-    assert found == sorted((word, text) for text, each in enumerate(wanted) for word in each)
-    assert all(words.may_hold([word]) for word, _ in found)

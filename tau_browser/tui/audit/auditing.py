@@ -17,11 +17,11 @@ from tau_browser.audit.marks import Mark, marks_of
 from tau_browser.audit.memory import Answer
 from tau_browser.audit.recall import Hit, Recall, SessionAudit
 from tau_browser.audit.replay import Drift, Replay, replay
-from tau_browser.audit.said import said_in
 from tau_browser.audit.session_audit import hits_of
 from tau_browser.audit.states import load
 from tau_browser.audit.store_audit import StoreAudit, audit_store, last_audits
 from tau_browser.audit.tools import ToolTable
+from tau_browser.audit.transcript import transcript_of
 from tau_browser.model.session import Session
 from tau_browser.stores.adapters import JMFTS
 from tau_browser.stores.store import Store, StoreError
@@ -171,6 +171,6 @@ def read_texts(
         post(TextsRead(audit.path, None, str(error)))
         return
     hits = hits_of(session, audit.recalls, tools)
-    following = Following(session, said_in(session))
+    following = Following(session, transcript_of(session))
     texts = Texts(session, hits, with_context(session, audit, hits), following)
     post(TextsRead(audit.path, texts))
