@@ -249,6 +249,7 @@ def test_calls_are_found_in_the_session_that_is_open(
     call["message"]["content"] = [
         {"type": "toolCall", "id": "c", "name": "read", "arguments": arguments}
     ]
+    call["message"]["model"] = "opus"
     called = making.entry(first, 2, call)
     assert found(engine, "garden").hits == []
     *_, last = store.open(str(root)).load()
@@ -256,6 +257,8 @@ def test_calls_are_found_in_the_session_that_is_open(
     engine.follow(str(root), last.session)
     (hit,) = found(engine, "garden").hits
     assert int(hit.entry) == called and hit.parts == ()
+    assert entries(found(engine, "garden branch:active model:opus")) == [called]
+    assert found(engine, "garden model:sonnet").hits == []
     engine.forget(str(root))
     assert found(engine, "garden").hits == []
 

@@ -78,12 +78,13 @@ class _Conversation:
     def model(self, hit: Scanned) -> str:
         """The model that was set where it stands, or else its own. Raises Unjudged, and
         JmftsError."""
-        name = ""
-        if self._path and self._stands is not None:
-            name = self._stand(hit)[1]
-        elif self._path:
-            name = self._distant.model(int(self._path), self._documents(hit))
-        return name or own_model(hit.record)
+        return (self._path and self._model_set(hit)) or own_model(hit.record)
+
+    def _model_set(self, hit: Scanned) -> str:
+        try:  # which takes less than to read even a short conversation
+            return self._distant.model(int(self._path), self._documents(hit))
+        except Unjudged:
+            return self._stand(hit)[1]
 
     @cached_property
     def _stands(self) -> dict[str, tuple[State, str]] | None:
@@ -95,11 +96,13 @@ class _Conversation:
         return dict(zip(ids, how_entries_stand(session), strict=True))
 
     def _stand(self, hit: Scanned) -> tuple[State, str]:
-        assert self._stands is not None
-        if (found := self._stands.get(str(-hit.start))) is None:
+        if self._stands is None or (found := self._stands.get(str(-hit.start))) is None:
             raise Unjudged
         return found
 
     def _documents(self, hit: Scanned) -> list[int]:
-        """The numbers of the document of a hit and of those above it."""
-        return [*self._above[-hit.start], -hit.start]
+        """The numbers of the document of a hit and of those above it. Raises Unjudged where the
+        server did not name it."""
+        if (above := self._above.get(-hit.start)) is None:
+            raise Unjudged
+        return [*above, -hit.start]
