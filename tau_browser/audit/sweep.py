@@ -12,14 +12,13 @@ import subprocess
 from collections.abc import Iterator, Sequence
 
 from tau_browser.audit.tools import ToolTable
-from tau_browser.search.candidates import ripgrep
+from tau_browser.search.ripgrep import ripgrep, shares
 
 _OPTIONS = (
     "--no-config --text --encoding none --no-mmap --no-ignore --hidden --ignore-case --null"
     " --files-with-matches --no-messages"
 )
 _SPELLED_OTHERWISE = r"\\u00[2-7]"
-_MOST_ARGUMENTS = 1 << 18  # bytes of paths for one process
 _CHUNK = 1 << 20
 _LONGEST = 1 << 10  # bytes of what a needle fits
 
@@ -34,7 +33,7 @@ def may_recall(paths: Sequence[str], tools: ToolTable) -> set[str]:
     if program is None:
         return {path for path in paths if _holds(path, needles)}
     pattern = "|".join([*needles, _SPELLED_OTHERWISE])
-    found = {path for chunk in _chunks(paths) for path in _found(program, pattern, chunk)}
+    found = {path for share in shares(paths) for path in _found(program, pattern, share)}
     return found | {path for path in paths if not os.access(path, os.R_OK)}
 
 
@@ -58,17 +57,3 @@ def _holds(path: str, needles: Sequence[str]) -> bool:
     except OSError:
         return True
     return False
-
-
-def _chunks(paths: Sequence[str]) -> Iterator[list[str]]:
-    """Paths for one process each: a command line has a length."""
-    chunk: list[str] = []
-    size = 0
-    for path in paths:
-        size += len(os.fsencode(path)) + 1
-        if size > _MOST_ARGUMENTS and chunk:
-            yield chunk
-            chunk, size = [], 0
-        chunk.append(path)
-    if chunk:
-        yield chunk

@@ -6,21 +6,19 @@ A line that is left out holds no hit; the others must be decoded and looked at.
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
-import sysconfig
 from collections.abc import Container, Iterator, Sequence
 from enum import IntEnum
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from tau_browser.search.find import Pattern
 from tau_browser.search.narrowing import narrowing_of
 from tau_browser.search.prefilter import LONGEST_ESCAPE, is_plain
+from tau_browser.search.ripgrep import ripgrep, shares
 
 _CHUNK = 1 << 20
 _MOST_LINES = 1000  # in one batch of those that are read here
-_MOST_ARGUMENTS = 1 << 18  # bytes of paths for one process
 _OPTIONS = (
     "--no-config --text --encoding none --no-mmap --no-ignore --hidden --byte-offset --null"
     " --with-filename --no-heading --no-line-number --color never"
@@ -67,15 +65,8 @@ def candidates(
             by_spelling[spelling].append(path)
     patterns_of = (best.in_plain, best.in_escaped, best.in_raw)
     for spelling, some in by_spelling.items():
-        for chunk in _chunks(some):
-            yield from _found(program, patterns_of[spelling], chunk)
-
-
-@cache
-def ripgrep() -> str | None:
-    """The rg program: the one installed with this Python, or the one on the PATH."""
-    own = os.path.join(sysconfig.get_path("scripts"), "rg")
-    return own if os.access(own, os.X_OK) else shutil.which("rg")
+        for share in shares(some):
+            yield from _found(program, patterns_of[spelling], share)
 
 
 def _found(program: str, pattern: str, paths: Sequence[str]) -> Iterator[list[Line]]:
@@ -126,20 +117,6 @@ def _all_lines(path: str) -> Iterator[list[Line]]:
     except OSError:  # what could be read counts
         pass
     yield lines
-
-
-def _chunks(paths: Sequence[str]) -> Iterator[list[str]]:
-    """Paths for one process each: a command line has a length."""
-    chunk: list[str] = []
-    size = 0
-    for path in paths:
-        size += len(os.fsencode(path)) + 1
-        if size > _MOST_ARGUMENTS and chunk:
-            yield chunk
-            chunk, size = [], 0
-        chunk.append(path)
-    if chunk:
-        yield chunk
 
 
 def _spelling(path: str) -> _Spelling:

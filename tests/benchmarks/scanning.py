@@ -7,9 +7,9 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
-from tau_browser.search.candidates import ripgrep
 from tau_browser.search.index.reader import Reader
 from tau_browser.search.query import parse
+from tau_browser.search.ripgrep import ripgrep
 from tau_browser.search.scan import scan
 from tests.benchmarks.measuring import in_turns, wall
 from tests.benchmarks.table import Figure
