@@ -1,4 +1,5 @@
-"""What of a rollout was said before it: a fork repeats the lines of its source, as if anew.
+"""What of a rollout was said before it. A fork of older versions repeats the lines of its source,
+as if anew; one of newer versions says where in its source it goes on.
 
 Only the source tells where the repeated lines end: they are written again with new times, and no
 line says that it is one of them.
@@ -11,7 +12,7 @@ import os
 from collections import deque
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -20,14 +21,44 @@ from tau_browser.stores.peek import first_records
 from tau_browser.stores.store import StoreError
 
 _DAYS = ("sessions", "archived_sessions")
-_FOLDERS_ABOVE = 3  # year, month and day
 
 
-def source_of(path: str) -> str | None:
-    """The id of the rollout that this one is a fork of."""
-    payload = next(iter(first_records(path)), {}).get("payload")
-    source = payload.get("forked_from_id") if isinstance(payload, dict) else None
-    return source if isinstance(source, str) and source else None
+class Source(NamedTuple):
+    """What a fork was made of: the id of its rollout, and, for a fork of newer versions, the byte
+    of it at which the fork goes on. Older ones repeat all that was said until then."""
+
+    id: str
+    end: int | None
+
+
+def source_of(path: str) -> Source | None:
+    """What a rollout is a fork of, if it is one."""
+    match next(iter(first_records(path)), {}).get("payload"):
+        case {"history_base": {"thread_id": str(id), "end_byte_offset": int(end)}}:
+            return Source(id, end)
+        case {"forked_from_id": str(id)} if id:
+            return Source(id, None)
+    return None
+
+
+def lines_before(path: str, end: int) -> int:
+    """How many lines of a rollout end before a byte. Raises StoreError."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(end).count(b"\n")
+    except OSError as error:
+        raise StoreError(f"{path}: {words_of(error)}") from error
+
+
+def home_of(path: str) -> str:
+    """The home that a rollout lies in, or else its folder."""
+    folder = os.path.dirname(path)
+    while os.path.basename(folder) not in _DAYS:
+        above = os.path.dirname(folder)
+        if above == folder:
+            return os.path.dirname(path)
+        folder = above
+    return os.path.dirname(folder)
 
 
 def rollout_of(session_id: str, beside: str) -> str | None:
@@ -61,13 +92,10 @@ def repeated_lines(path: str, source: str) -> int:
 
 def _folders(beside: str) -> list[str]:
     """Where the rollouts of a home lie: its two folders, or else the one of the other rollout."""
-    folder = home = os.path.dirname(beside)
-    for _ in range(_FOLDERS_ABOVE + 1):
-        if os.path.basename(home) in _DAYS:
-            above = os.path.dirname(home)
-            return [os.path.join(above, name) for name in _DAYS]
-        home = os.path.dirname(home)
-    return [folder]
+    home = home_of(beside)
+    if home == os.path.dirname(beside):
+        return [home]
+    return [os.path.join(home, name) for name in _DAYS]
 
 
 def _state_of(path: str) -> tuple[int, int]:

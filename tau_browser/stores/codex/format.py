@@ -25,6 +25,7 @@ from tau_browser.model.payload import Record
 from tau_browser.model.text import counted
 from tau_browser.model.tree import NOWHERE
 from tau_browser.stores.codex.records import (
+    ITEMS,
     OUTPUTS,
     SAYINGS,
     in_shape_of_tau,
@@ -34,8 +35,14 @@ from tau_browser.stores.codex.records import (
 )
 
 _COUNT = "token_count"
-# What older versions wrote of a failure into a string, and newer ones beside it.
+_RECORD = "token_usage_record"
+_ITEM = "item_completed"
+# What older versions wrote of a failure into a string, and others beside it.
 _FAILED = re.compile(rb'\\\\?"exit_code\\\\?": ?-?[1-9]|"success": ?false')
+_EXITED = re.compile(
+    rb'"(?:Chunk ID: [^\\"]*\\n)?(?:Wall time: [^\\"]*\\n)?'
+    rb"(?:Exit code: |Process exited with code )-?[1-9]"
+)
 
 
 class _Total(msgspec.Struct, frozen=True, gc=False):
@@ -68,6 +75,16 @@ class _Info(msgspec.Struct, gc=False):
     total_token_usage: _Tokens | None = None
 
 
+class _Item(msgspec.Struct, gc=False):
+    """What an event of the newest versions tells at the end of an item."""
+
+    type: str = ""
+    id: str | None = None
+    content: str | list[_Part | str] | None = None
+    summary_text: list[str] | None = None
+    raw_content: list[str] | None = None
+
+
 class _Payload(msgspec.Struct, gc=False):
     type: str = ""
     role: str = ""
@@ -77,6 +94,9 @@ class _Payload(msgspec.Struct, gc=False):
     message: str | None = None
     text: str | None = None
     info: _Info | None = None
+    item: _Item | None = None
+    usage: _Tokens | None = None
+    thread_token_usage: _Tokens | None = None
     output: msgspec.Raw = msgspec.Raw()
 
 
@@ -173,6 +193,8 @@ def _read(line: _Line) -> tuple[Head, tuple[int, ...] | None, int | _Total | Non
     odd, items, again = False, None, None
     if type == "event_msg":
         again = _event(payload)
+    elif type == _RECORD:
+        again = _total(payload.thread_token_usage)
     elif inner == "message":
         odd, items = _said(payload)
     elif inner in OUTPUTS:
@@ -182,8 +204,9 @@ def _read(line: _Line) -> tuple[Head, tuple[int, ...] | None, int | _Total | Non
         parts = [*_texts(payload.summary), *_texts(payload.content)]
         items = tuple([hash(text) ^ _THINKING for text in parts])
     head = _HEADS[type, inner, payload.role, odd]
-    if payload.info is not None:
-        message = msgspec.structs.replace(head.message, usage=_usage(payload.info))
+    if payload.info is not None or type == _RECORD:
+        info = payload.info or _Info(payload.usage)
+        message = msgspec.structs.replace(head.message, usage=_usage(info))
         head = msgspec.structs.replace(head, message=message)
     return head, items, again
 
@@ -224,15 +247,32 @@ def _event(payload: _Payload) -> int | _Total | None:
     inner = payload.type
     if inner == _COUNT:
         info = payload.info or _NO_INFO
-        total = info.total_token_usage or info.last_token_usage
-        return _Total(msgspec.structs.astuple(total) if total is not None else ())
+        return _total(info.total_token_usage or info.last_token_usage)
+    if inner == _ITEM and payload.item is not None:
+        return _item(payload.item)
     if inner in SAYINGS:
         text = payload.message if payload.message is not None else payload.text
         return hash(text) ^ _SPEAKERS[inner]
     return None if payload.call_id is None else hash(payload.call_id)
 
 
+def _item(item: _Item) -> int | None:
+    """The hash of what an item may tell again: what was said or thought, or else its call."""
+    if item.type in ITEMS:
+        return hash("".join(_texts(item.content))) ^ hash(ITEMS[item.type])
+    if item.type == "Reasoning":
+        thoughts = [*(item.summary_text or ()), *(item.raw_content or ())]
+        return hash(thoughts[0]) ^ _THINKING if thoughts else None
+    return None if item.id is None else hash(item.id)
+
+
+def _total(tokens: _Tokens | None) -> _Total:
+    return _Total(msgspec.structs.astuple(tokens) if tokens is not None else ())
+
+
 def _failed(output: bytes) -> bool:
+    if _EXITED.match(output) is not None:
+        return True
     if b"exit_code" not in output and b"success" not in output:
         return False
     return _FAILED.search(output) is not None

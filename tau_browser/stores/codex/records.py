@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,6 +28,11 @@ SAYINGS = {
     "agent_reasoning_raw_content": "thinking",
 }
 """Events that say what a response item says too, and whose words they are."""
+ITEMS = {"UserMessage": "user", "AgentMessage": "assistant"}
+"""The same of the events that the newest versions write at the end of an item."""
+_EXITED = re.compile(
+    r"(?:Chunk ID: .*\n)?(?:Wall time: .*\n)?(?:Exit code: |Process exited with code )(-?\d+)"
+)
 _NAMES = {"local_shell_call": "local_shell", "web_search_call": "web_search"}
 _FAILURES = ("error", "stream_error")
 
@@ -151,6 +157,8 @@ def output_of(output: Any) -> tuple[Any, bool]:
         output = output.get("output", output.get("content"))
     if isinstance(output, list):
         return [_block(block) for block in output], failed
+    if isinstance(output, str) and (exited := _EXITED.match(output)):
+        failed = failed or int(exited[1]) != 0
     return output if isinstance(output, str) else "\n".join(lines_of(output)), failed
 
 

@@ -54,6 +54,64 @@ def test_the_order_of_the_two_views_does_not_matter(event_first: bool) -> None:
     assert said(session_in(CODEX, lines)) == [("message", "assistant", "done")]
 
 
+def item(type: str, **fields: object) -> Record:
+    """What newer versions write at the end of an item."""
+    return codex("event_msg", inner="item_completed", item={"type": type, **fields})
+
+
+def test_what_the_newest_versions_tell_at_the_end_of_an_item_is_shown_once() -> None:
+    """As version 0.171.0 wrote it."""
+    call = {"inner": "function_call", "name": "exec_command", "arguments": "{}", "call_id": "k"}
+    output = "Chunk ID: 1a2b3c\nWall time: 0.01 seconds\nProcess exited with code 0\nOutput:\nhi"
+    thought = {"summary": [{"type": "summary_text", "text": "hm"}]}
+    lines = [
+        codex_message("user", "words"),
+        item("UserMessage", id="u", content=[{"type": "text", "text": "words"}]),
+        codex("response_item", inner="reasoning", **thought),
+        item("Reasoning", id="r", summary_text=["hm"], raw_content=[]),
+        codex("response_item", **call),
+        item("CommandExecution", id="k", aggregated_output="hi", exit_code=0),
+        codex("response_item", inner="function_call_output", call_id="k", output=output),
+        item("AgentMessage", id="m", content=[{"type": "Text", "text": "done"}]),
+        codex_message("assistant", "done"),
+        item("Plan", id="p", text="what only it says"),
+    ]
+    session = session_in(CODEX, [codex_meta(), *lines])
+    texts = [text for _, _, text in said(session)]
+    assert texts[:5] == ["words", "hm", "exec_command\n{}", output, "done"]
+    assert len(texts) == 6 and "what only it says" in texts[5]
+    assert str(session.diagnostics[0]).endswith("4 events that say what items say: shown once")
+
+
+def test_a_record_of_usage_and_a_count_of_the_same_are_one() -> None:
+    def record(total: int, output: int) -> Record:
+        usage = {"input_tokens": 9, "cached_input_tokens": 4, "output_tokens": output}
+        whole = {"output_tokens": total}
+        return codex("token_usage_record", usage=usage, thread_token_usage=whole)
+
+    lines = [codex_message("assistant", "one"), record(1, 1), count(1, 1)]
+    lines += [codex_message("assistant", "two"), record(3, 2), count(3, 2)]
+    session = session_in(CODEX, [codex_meta(), *lines])
+    assert len(session) == 2
+    assert session.usage[session.columns.usage][:, 1].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("output", "failed"),
+    [
+        ("Exit code: 1\nWall time: 0.2 seconds\nOutput:\nno", True),
+        ("Exit code: 0\nWall time: 0.2 seconds\nOutput:\nExit code: 1", False),
+        ("Chunk ID: 1a\nWall time: 0 seconds\nProcess exited with code 127\nOutput:\n", True),
+        ("Chunk ID: 1a\nWall time: 0 seconds\nProcess running with session ID 7\n", False),
+        ("it says: Exit code: 1", False),
+    ],
+)
+def test_a_command_that_failed_is_told_by_how_its_output_begins(output: str, failed: bool) -> None:
+    line = codex("response_item", inner="function_call_output", call_id="k", output=output)
+    session = session_in(CODEX, [codex_meta(), line])
+    assert session.has(0, Flag.ERROR) == session.record(0)["message"]["is_error"] == failed
+
+
 def test_what_only_an_event_says_is_kept() -> None:
     lines = [
         codex_meta(),
@@ -211,6 +269,38 @@ def test_what_a_fork_repeats_is_counted_in_its_source(tmp_path: Path) -> None:
     alone = store.open(str(path)).read()
     assert Ledger(alone, {}).subtree(0).tokens.output == 9
     assert ["a fork of x0, which is not here" in str(each) for each in alone.findings] == [True]
+
+
+def test_a_fork_of_the_newest_versions_says_where_it_goes_on(tmp_path: Path) -> None:
+    old = [codex_meta("x0"), codex_message("user", "words"), codex_message("assistant", "one")]
+    source = write_lines(tmp_path / "sessions" / "2026" / "02" / "01" / "rollout-1-x0.jsonl", old)
+    end = source.read_bytes().index(b"\n", 1 + source.read_bytes().index(b"\n")) + 1
+    base = {"thread_id": "x0", "end_ordinal_exclusive": 2, "end_byte_offset": end}
+    new = [codex_meta("x1", forked_from_id="x0", history_base=base), codex_message("user", "more")]
+    path = write_lines(tmp_path / "sessions" / "2026" / "02" / "02" / "rollout-2-x1.jsonl", new)
+    store = CodexStore([str(tmp_path / "sessions")])
+    session = store.open(str(path)).read()
+    assert summary_of(session).parent == "x0" and not session.findings
+    assert [str(each) for each in session.diagnostics] == [
+        "whole file: a fork of x0: what was said before stands there, up to line 2"
+    ]
+    source.unlink()
+    (finding,) = store.open(str(path)).read().findings
+    assert str(finding).endswith("x0, which is not here: what was said before cannot be shown")
+
+
+def test_names_stand_in_one_file_for_all(tmp_path: Path) -> None:
+    path = tmp_path / "sessions" / "2026" / "02" / "01" / "rollout-1-x0.jsonl"
+    write_lines(path, [codex_meta("x0"), codex_message("user", "words")])
+    store = CodexStore([str(tmp_path / "sessions")])
+    assert summary_of(store.open(str(path)).read()).title == "words"
+    named = [{"id": "x0", "thread_name": name} for name in ("first name", "last name")]
+    index = write_lines(
+        tmp_path / "session_index.jsonl", [*named, {"id": "x1", "thread_name": "y"}]
+    )
+    with index.open("ab") as file:
+        file.write(b'{"id": "x0", "thread_na')
+    assert summary_of(store.open(str(path)).read()).title == "last name"
 
 
 def test_sealed_thoughts_are_said_so() -> None:
