@@ -77,11 +77,11 @@ def restore(
     kept = kept_in(journal, change.memo["kept"])
     if (cut_off := cut_off_undo(store, change, journal)) is not None:
         if is_whole(cut_off):
-            _put_back(store, kept, now, change, cut_off)
+            _put_back(store, kept, now, change, cut_off, tell)
             return cut_off
         remove(store, cut_off)
     undo = _made_anew(store, kept, now, change, undo, journal, tell)
-    _put_back(store, kept, now, change, undo)
+    _put_back(store, kept, now, change, undo, tell)
     return undo
 
 
@@ -112,23 +112,26 @@ def _made_anew(
     with all_or_nothing(store, undo):
         aside = thread.run(client.create(body)).id
         thread.run(fill(client, aside, apart, made, last_seq(client, now) + 1, tell))
-        memo |= {"aside": aside, "made": {name: made[name] for name in coming}}
-        undo = replace(undo, memo=memo)
+        told = {"aside": aside, "made": {name: made[name] for name in coming}}
+        undo = replace(undo, memo=memo | told)
         journal.write(undo)
     return undo
 
 
-def _put_back(store: JmftsStore, kept: Session, now: Session, change: Change, undo: Change) -> None:
+def _put_back(
+    store: JmftsStore, kept: Session, now: Session, change: Change, undo: Change, tell: Tell
+) -> None:
     """Move what was made anew to where it was, and let what referred to it do so again. All of it
     may be done already, and is then done once more."""
     client, root, new = store.client, int(change.memo["root"]), undo.memo["made"]
     removed, made = set(change.memo["removed"]), {name: int(name) for name in ids_of(now)} | new
+    above = {each["id"]: each["parentId"] for each in without_pieces(records_of(kept))}
+    tops = [name for name in above if name in new and above[name] not in new]
     try:
-        for record in without_pieces(records_of(kept)):
-            above = record["parentId"]
-            if record["id"] in new and above not in new:
-                parent = root if above is None else int(above)
-                thread.run(client.update(new[record["id"]], {"parent_id": parent}))
+        for done, name in enumerate(tops):
+            tell(Progress("moving back", done, len(tops), "subtree", final=True))
+            parent = root if above[name] is None else int(above[name])
+            thread.run(client.update(new[name], {"parent_id": parent}))
         for at in range(len(kept)):
             record = kept.record(at)
             targets = set(references_of(record).values())
