@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tau_browser.stores.file_store import FileStore
 from tau_browser.stores.peek import holds_log
-from tau_browser.stores.store import Capability, Place
+from tau_browser.stores.store import Capability, Place, StoreError
 
 if TYPE_CHECKING:
     from tau_browser.model.format import Format
@@ -29,18 +30,40 @@ class PiStore(FileStore):
 
     @staticmethod
     def places(env: Mapping[str, str]) -> list[Place]:
-        """The folder that pi is told to use, or its own."""
+        """The folder that pi is told to use, by the environment or by its settings, and its own.
+
+        Raises StoreError where settings cannot be read."""
         if named := env.get("PI_CODING_AGENT_SESSION_DIR"):
             return [Place(os.path.expanduser(named), "$PI_CODING_AGENT_SESSION_DIR")]
-        if named := env.get("PI_CODING_AGENT_DIR"):
-            return [Place(os.path.join(os.path.expanduser(named), _FOLDER), "$PI_CODING_AGENT_DIR")]
-        return [Place(os.path.expanduser("~/.pi/agent/sessions"), "pi's home, default")]
+        named = env.get("PI_CODING_AGENT_DIR")
+        home = os.path.expanduser(named or "~/.pi/agent")
+        origin = "$PI_CODING_AGENT_DIR" if named else "pi's home, default"
+        own = Place(os.path.join(home, _FOLDER), origin)
+        for settings in (os.path.abspath(".pi"), home):  # those of a project come first
+            path = os.path.join(settings, "settings.json")
+            if folder := _session_dir(path):
+                return [Place(os.path.abspath(folder), f"sessionDir in {path}"), own]
+        return [own]
 
     @staticmethod
     def format() -> Format:
         from tau_browser.stores.pi.format import PI  # numpy comes with it: 160 ms
 
         return PI
+
+
+def _session_dir(path: str) -> str | None:
+    """What a file of settings names as the folder of sessions, if it does; "~" stands for the home
+    folder, and what is relative is so to the working directory."""
+    try:
+        with open(path, "rb") as file:
+            settings = json.load(file)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{path}: cannot be read as pi's settings ({error})") from error
+    named = settings.get("sessionDir") if isinstance(settings, dict) else None
+    return os.path.expanduser(named) if isinstance(named, str) and named else None
 
 
 def _is_pi(records: list[dict[str, Any]]) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tau_browser.model.columns import Flag
 from tau_browser.model.context import config_at, fold_at
 from tau_browser.model.payload import history_of
@@ -11,7 +13,7 @@ from tau_browser.model.summary import summary_of
 from tau_browser.stores.pi.format import PI
 from tau_browser.stores.pi.store import PiStore
 from tau_browser.stores.session_file import load_session
-from tau_browser.stores.store import Listed
+from tau_browser.stores.store import Listed, StoreError
 from tests.conftest import DATA
 from tests.stores.logs.conftest import parents, said, session_in
 from tests.stores.logs.writing import pi, pi_header, pi_message, write_lines
@@ -102,3 +104,28 @@ def test_forks_hang_under_their_source(tmp_path: Path) -> None:
     looked = [store.look_into(item) for item in store.scan() if isinstance(item, Listed)]
     found = {item.summary.id: item.summary.parent for item in looked if item.summary}
     assert found == {"p1": None, "p2": str(source)}
+
+
+def test_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "me"))
+    home = tmp_path / "me" / ".pi" / "agent"
+
+    def places(**env: str) -> list[str]:
+        return [place.path for place in PiStore.places(env)]
+
+    def settings(folder: Path, text: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "settings.json").write_text(text)
+
+    own = str(home / "sessions")
+    assert places() == [own]
+    assert places(PI_CODING_AGENT_DIR="/x") == ["/x/sessions"]
+    settings(home, '{"sessionDir": "~/talks", "theme": "dark"}')
+    assert places() == [str(tmp_path / "me" / "talks"), own]
+    settings(tmp_path / ".pi", '{"sessionDir": ".pi/sessions"}')
+    assert places() == [str(tmp_path / ".pi" / "sessions"), own]
+    assert places(PI_CODING_AGENT_SESSION_DIR="/y") == ["/y"]
+    settings(tmp_path / ".pi", "{")
+    with pytest.raises(StoreError, match="cannot be read as pi's settings"):
+        places()
