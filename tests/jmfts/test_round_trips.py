@@ -121,6 +121,22 @@ def test_there_and_back(ways: Ways, appliance: Appliance, making: Making, path: 
         assert ask(appliance, "server", again)[same] == ask(appliance, "server", root)[same]
 
 
+def positions(appliance: Appliance, root: int) -> str:
+    """The numbers that the server gave the entries of a conversation among their siblings."""
+    below = f"FROM documents WHERE path @> '[{root}]'"
+    return appliance.sql(f"SELECT coalesce(position::text, 'none') {below} ORDER BY id")
+
+
+def test_entries_are_numbered_among_their_siblings_as_tau_does(
+    ways: Ways, appliance: Appliance
+) -> None:
+    path = ways.file(message("a", None), message("b", "a"), message("c", "a"), message("d", "c"))
+    root, of_tau = ways.bring(path), ask(appliance, "import", path)
+    assert positions(appliance, root) == positions(appliance, of_tau) != ""
+    root, of_tau = ways.fork(root), ask(appliance, "fork", root)
+    assert positions(appliance, root) == positions(appliance, of_tau) != ""
+
+
 # Whatever is in an entry
 
 # The server holds no NUL, and no half of a character.
