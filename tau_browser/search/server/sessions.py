@@ -1,5 +1,6 @@
-"""What filters need to know of the conversations of a server. Those that are open, at hand or short
-are read; of others it is asked what tells of the hits alone (`distant`)."""
+"""What filters need to know of the conversations of a server. How entries stand is read where that
+is cheap, in those that are open, at hand or short; else it is asked what tells of the hits alone,
+as it always is for models (`distant`)."""
 
 from __future__ import annotations
 
