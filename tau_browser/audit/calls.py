@@ -11,7 +11,6 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from tau_browser.audit.said import Block
 from tau_browser.audit.tools import Asked, ToolTable
 from tau_browser.audit.transcript import Transcript
 from tau_browser.model.calls import call_of, results_of
@@ -39,7 +38,7 @@ class MemoryCall:
 
 def memory_calls(session: Session, transcript: Transcript, tools: ToolTable) -> list[MemoryCall]:
     """All calls of a memory's tools, in the order of the file."""
-    calls = _own_calls(session, transcript.calls, tools)
+    calls = _own_calls(session, transcript.calls)
     passed_on = {(call.result, call.asked.name) for call in calls if call.asked.via}
     for call in _nested_calls(session, transcript.telling, tools):
         if (call.result, call.asked.name) in passed_on:
@@ -50,17 +49,10 @@ def memory_calls(session: Session, transcript: Transcript, tools: ToolTable) -> 
     return sorted(calls, key=lambda each: (each.call, each.result))
 
 
-def _own_calls(
-    session: Session, made: Iterable[tuple[int, Block]], tools: ToolTable
-) -> list[MemoryCall]:
-    """Those that the model made itself. made: all calls, with their entries."""
-    found = [
-        (place, call.id, asked)
-        for place, call in made
-        if (asked := tools.asked(call.name, call.arguments)) is not None
-    ]
+def _own_calls(session: Session, made: Iterable[tuple[int, str, Asked]]) -> list[MemoryCall]:
+    """Those that the model made itself."""
     calls = []
-    for place, some in groupby(found, key=itemgetter(0)):
+    for place, some in groupby(made, key=itemgetter(0)):
         question = session.record(place)
         results = results_of(session, place, question)
         for _, call_id, asked in some:

@@ -11,6 +11,7 @@ from tau_browser.audit.transcript import Transcript
 from tau_browser.audit.words import Words
 from tau_browser.model.columns import Int32s
 from tau_browser.model.context import ANCHORS, fold_at
+from tau_browser.model.payload import Call, blocks_of
 from tau_browser.model.session import Session
 from tau_browser.model.tree import NOWHERE
 
@@ -46,6 +47,11 @@ class Following:
     def position(self, place: int) -> int:
         """The position of an entry in such an order; NOWHERE is before all others."""
         return NOWHERE if place == NOWHERE else self._position[place]
+
+    def calls_at(self, place: int) -> list[Call]:
+        """The calls of tools in an entry."""
+        blocks = blocks_of(self._session.record(place))
+        return [block for block in blocks if isinstance(block, Call)]
 
     def is_answered(self, result: int) -> bool:
         """Whether the model said something with a result in its context."""

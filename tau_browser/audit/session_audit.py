@@ -56,7 +56,7 @@ class _Read:
 
 def audit_session(path: str, session: Session, tools: ToolTable = KNOWN_TOOLS) -> SessionAudit:
     """All that a session recalled, and what became of it."""
-    transcript = transcript_of(session)
+    transcript = transcript_of(session, tools)
     following = Following(session, transcript)
     spoken = Spoken(following)
     reads = [_read(at, call) for at, call in enumerate(memory_calls(session, transcript, tools))]
@@ -92,7 +92,7 @@ def hits_of(
     """The hits of some recalls with their texts, by number, read again from the results."""
     numbers = {(each.call, each.call_id, each.result, each.nested): each.number for each in recalls}
     found = {}
-    for call in memory_calls(session, transcript_of(session), tools):
+    for call in memory_calls(session, transcript_of(session, tools), tools):
         number = numbers.get((call.call, call.call_id, call.result, _nested_id(call)))
         if number is not None:
             found[number] = result_of(call).hits

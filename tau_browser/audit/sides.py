@@ -12,7 +12,6 @@ from tau_browser.audit.live import Live, in_words
 from tau_browser.audit.memory import Now
 from tau_browser.audit.recall import Evidence, Hit, Judged, Recall, Verdict
 from tau_browser.audit.words import word_spans
-from tau_browser.model.payload import lines_of
 from tau_browser.model.tree import NOWHERE
 
 Span = tuple[int, int]
@@ -50,12 +49,10 @@ def sides(
         side = _side(_THE_HIT, shown, [], recall.result)
         return _with_live(side, live), _without(following, recall, judged)
     evidence = judged.evidence[number % len(judged.evidence)]
-    transcript = following.transcript
-    said = transcript.said_at(evidence.place)
+    said = following.transcript.said_at(evidence.place)
     texts = [passage.text for passage in said]
     if evidence.verdict is Verdict.OPENED:
-        calls = [call for place, call in transcript.calls if place == evidence.place]
-        texts = ["\n".join([call.name, *lines_of(call.arguments)]) for call in calls]
+        texts = [call.text for call in following.calls_at(evidence.place)]
     parts = [passage.part for passage in said]
     other, marks = _best(texts, evidence, hit, parts)
     count = len(judged.evidence)

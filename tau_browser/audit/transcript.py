@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tau_browser.audit.said import CALL, Block, Passage, arguments_text, blocks_in
+from tau_browser.audit.tools import Asked, ToolTable
 from tau_browser.audit.users import text_said
 from tau_browser.model.session import Session, records_at
 
@@ -18,28 +19,28 @@ _place = attrgetter("place")
 
 
 class Transcript(NamedTuple):
-    """passages: what the model said, each told by its number · calls: those of tools, with the
-    entry that makes them · telling: the results that may tell of calls which the tool made itself
-    · users: each user's entry and its text. All in file order."""
+    """passages: what the model said, each told by its number · calls: those that ask a memory, as
+    (entry, id of the call, what it asks) · telling: the results that may tell of calls which the
+    tool made itself · users: each user's entry and its text. All in file order."""
 
     passages: list[Passage]
-    calls: list[tuple[int, Block]]
+    calls: list[tuple[int, str, Asked]]
     telling: list[int]
     users: list[tuple[int, str]]
 
-    def hear(self, place: int, blocks: Sequence[Block]) -> None:
+    def hear(self, place: int, blocks: Sequence[Block], tools: ToolTable) -> None:
         """Add what an answer says: its texts, in order, the arguments of its calls last."""
-        calls = []
+        arguments = []
         for block in blocks:
             if block.type == CALL:
-                calls.append((place, block))
+                arguments.append(Passage(place, "arguments", arguments_text(block.arguments)))
+                if (asked := tools.asked(block.name, block.arguments)) is not None:
+                    self.calls.append((place, block.id, asked))
             elif block.text:
                 self.passages.append(Passage(place, "text", block.text))
             elif block.thinking:
                 self.passages.append(Passage(place, "thinking", block.thinking))
-        for _, call in calls:
-            self.passages.append(Passage(place, "arguments", arguments_text(call.arguments)))
-        self.calls.extend(calls)
+        self.passages.extend(arguments)
 
     def said_at(self, place: int) -> list[Passage]:
         """The passages of an entry."""
@@ -47,7 +48,7 @@ class Transcript(NamedTuple):
         return self.passages[start : bisect_right(self.passages, place, start, key=_place)]
 
 
-def transcript_of(session: Session) -> Transcript:
+def transcript_of(session: Session, tools: ToolTable) -> Transcript:
     """What a session says."""
     columns, roles = session.columns, session.roles
     is_answer = roles.where(columns.role, "assistant")
@@ -60,7 +61,7 @@ def transcript_of(session: Session) -> Transcript:
     transcript = Transcript([], [], [], [])
     for place, raw, answer, result, user in zip(places.tolist(), raws, *masks, strict=True):
         if answer:
-            transcript.hear(place, blocks_in(session.format, raw))
+            transcript.hear(place, blocks_in(session.format, raw), tools)
         if result and _NESTED in raw:
             transcript.telling.append(place)
         if user:

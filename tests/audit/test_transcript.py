@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tau_browser.audit.said import Passage
+from tau_browser.audit.tools import KNOWN_TOOLS
 from tau_browser.audit.transcript import Transcript, transcript_of
 from tau_browser.model.payload import Call, Text, Thinking, blocks_of, lines_of, text_of
 from tau_browser.model.session import Session
@@ -25,7 +26,7 @@ BLOCKS = st.one_of(
         {
             "type": st.just("toolCall"),
             "id": st.sampled_from(["c1", ""]),
-            "name": st.just("bash"),
+            "name": st.sampled_from(["bash", "jmfts_search", "mcp__notes__recall"]),
             "arguments": st.sampled_from([None, {}, {"command": "ls"}, {"a": {"b": [1]}}, "x"]),
         }
     ),
@@ -72,11 +73,12 @@ def is_true_to(transcript: Transcript, session: Session) -> None:
     for at in answers:
         assert transcript.said_at(at) == list(passages(at, records[at]))
     assert {passage.place for passage in transcript.passages} <= set(answers)
-    assert [(at, call.id, call.name, call.arguments) for at, call in transcript.calls] == [
-        (at, block.id, block.name, block.arguments)
+    assert transcript.calls == [
+        (at, block.id, asked)
         for at in answers
         for block in blocks_of(records[at])
         if isinstance(block, Call)
+        if (asked := KNOWN_TOOLS.asked(block.name, block.arguments)) is not None
     ]
     assert transcript.users == [
         (at, text_of(records[at])) for at in range(len(session)) if session.is_user[at]
@@ -86,13 +88,13 @@ def is_true_to(transcript: Transcript, session: Session) -> None:
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
 def test_logs_of_every_kind(path: Any) -> None:
     session = load(path)
-    is_true_to(transcript_of(session), session)
+    is_true_to(transcript_of(session, KNOWN_TOOLS), session)
 
 
 @pytest.mark.parametrize("tell", STORIES, ids=lambda tell: tell().records[0]["name"])
 def test_stories(tell: Any) -> None:
     session = read(tell().log)
-    is_true_to(transcript_of(session), session)
+    is_true_to(transcript_of(session, KNOWN_TOOLS), session)
 
 
 @given(st.lists(st.tuples(MESSAGES, EXTRAS), max_size=6))
@@ -102,7 +104,7 @@ def test_messages_however_they_are_spelled(told: list[tuple[dict[str, Any], Any]
         for at, (message, extra) in enumerate(told)
     )
     session = read(log_of(records))
-    transcript = transcript_of(session)
+    transcript = transcript_of(session, KNOWN_TOOLS)
     is_true_to(transcript, session)
     assert transcript.telling == [
         at

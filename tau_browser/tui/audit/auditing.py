@@ -171,6 +171,6 @@ def read_texts(
         post(TextsRead(audit.path, None, str(error)))
         return
     hits = hits_of(session, audit.recalls, tools)
-    following = Following(session, transcript_of(session))
+    following = Following(session, transcript_of(session, tools))
     texts = Texts(session, hits, with_context(session, audit, hits), following)
     post(TextsRead(audit.path, texts))
