@@ -158,7 +158,7 @@ def _tree(
 ) -> Tree:
     parent = _parents(entries, header_id)
     _break_rings(parent, entries.columns.flags)
-    _splice(parent, entries.columns.parent == PREVIOUS_KEY)
+    _splice(parent, entries.columns)
     runs = _runs(parent, leaf, stamps, foreign)
 
     run_sizes, run_depths = _subtree_sizes(runs), _depths(runs)
@@ -229,9 +229,11 @@ def _break_rings(parent: Int32s, flags: Flags) -> None:
             flags[cut] |= Flag.CYCLE | Flag.NOTED
 
 
-def _splice(parent: Int32s, aside: Bools) -> None:
+def _splice(parent: Int32s, columns: Columns) -> None:
     """What hangs where it was written (PREVIOUS) stands over what came under the entry before it
-    later: else every such record would make a fork."""
+    later, and at the start of a log over its root: else every such record would make a fork, or
+    look like a branch that was left."""
+    aside = columns.parent == PREVIOUS_KEY
     if not aside.any() or aside.all():
         return
     n = len(parent)
@@ -241,6 +243,9 @@ def _splice(parent: Int32s, aside: Bools) -> None:
     end = (np.append(after[1:], n) - 1).astype(np.int32)  # the last aside that follows at once
     moved = ~aside & (parent != NOWHERE) & (places > end[parent])
     parent[moved] = end[parent[moved]]
+    first = int(after[0])
+    if columns.parent[first] == NO_KEY:
+        parent[first] = first - 1
 
 
 def _runs(parent: Int32s, leaf: int, stamps: Stamps | None, foreign: Bools) -> Runs:

@@ -95,7 +95,7 @@ def test_lines_without_a_place_of_their_own_make_no_fork() -> None:
     )
     assert parents(session) == {
         "line-1": None,
-        "a": None,
+        "a": "line-1",
         "line-3": "a",
         "line-4": "line-3",
         "b": "line-4",
@@ -104,7 +104,8 @@ def test_lines_without_a_place_of_their_own_make_no_fork() -> None:
     }
     assert len(session.forks) == 1 and session.entry_id(session.leaf) == "c"
     state = states(session, session.leaf)
-    assert state[6] == State.PATH and state[4] == State.ABANDONED
+    assert state[0] == state[6] == State.PATH and state[4] == State.ABANDONED
+    assert session.tree.roots == [0]
 
 
 def test_what_was_compacted_is_stitched_and_folded() -> None:
