@@ -34,8 +34,9 @@ class Spoken:
         words = {title: frozenset(words_of(title)) for title in titles}
         every = list(frozenset().union(*words.values()))
         holders: dict[str, set[int]] = defaultdict(set)
-        for which, passage in zip(*map(list, self._words.where(every)), strict=True):
-            holders[every[which]].add(passage)
+        which, passages = self._words.where(every)
+        for one, passage in zip(which.tolist(), passages.tolist(), strict=True):
+            holders[every[one]].add(passage)
         found: dict[int, list[str]] = defaultdict(list)
         for title in titles:
             some = map(holders.__getitem__, words[title])
