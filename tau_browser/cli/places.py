@@ -11,7 +11,7 @@ from tau_browser import config
 from tau_browser.cli.output import Failure
 from tau_browser.stores.adapters import JMFTS, TAU, adapter
 from tau_browser.stores.store import Store
-from tau_browser.stores.targets import Target, demo_target, only_session, target_of
+from tau_browser.stores.targets import NoSession, Target, demo_target, only_session, target_of
 
 if TYPE_CHECKING:
     from tau_browser.stores.jmfts.store import JmftsStore
@@ -30,12 +30,11 @@ def roots(args: argparse.Namespace) -> list[config.Root]:
 
 
 def usual_roots(name: str) -> list[config.Root]:
-    """Where sessions of a kind usually are. Raises Failure, ConfigError and StoreError."""
+    """Where sessions of a kind usually are; some kinds have no such place here. Raises ConfigError
+    and StoreError."""
     if name in (TAU, JMFTS):
         return config.session_roots(os.environ, Path.cwd())
     places = adapter(name).places(os.environ)
-    if not places:
-        raise Failure(f"--store {name}: there is no usual place for it; name a path as well")
     return [config.Root(Path(place.path), place.origin) for place in places]
 
 
@@ -57,7 +56,15 @@ def store_name(args: argparse.Namespace) -> str:
 
 
 def store(args: argparse.Namespace) -> Store:
-    """The store that the options name. Raises Failure, ConfigError and StoreError."""
+    """The store that the options name, for what needs no other place. Raises Failure, ConfigError
+    and StoreError."""
+    if args.store not in (None, JMFTS) and not args.demo and not roots(args):
+        raise Failure(f"--store {args.store}: there is no usual place for it; name a path as well")
+    return _store(args)
+
+
+def _store(args: argparse.Namespace) -> Store:
+    """The same, with nothing in it where it has no usual place."""
     if store_name(args) == JMFTS:
         return server(args)
     if args.demo:
@@ -83,7 +90,11 @@ def connection(args: argparse.Namespace) -> config.Connection:
 
 def target(args: argparse.Namespace, ref: str) -> Target:
     """What a word names, be it a folder. Raises Failure, ConfigError and StoreError."""
-    return target_of(ref, store(args), config.cache_folder(), args.store)
+    try:
+        return target_of(ref, _store(args), config.cache_folder(), args.store)
+    except NoSession:
+        store(args)  # which says so where there is no place to look for one
+        raise
 
 
 def session(args: argparse.Namespace) -> Target:

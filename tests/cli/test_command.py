@@ -17,6 +17,7 @@ from tau_browser.cli.places import app_target
 from tests.cli.conftest import PROGRAM, Run, environment
 from tests.conftest import DATA, log_of, message
 from tests.stores.conftest import write
+from tests.stores.samples import SAMPLES, Sample
 
 INJECTION = DATA / "bugcases" / "39-terminal-injection" / "sessions"
 ODD = DATA / "bugcases" / "45-odd-paths" / "sessions"
@@ -161,6 +162,22 @@ def test_app_opens_what_there_is(home: Path) -> None:
         assert [item.path for item in target.store.scan()] == [str(path)]
         assert target.path == (str(path) if given.get("target") in ("own", str(path)) else None)
     assert app_target(options(demo=True)).is_demo
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+def test_a_store_is_opened_at_any_path(sample: Sample, run: Run, tmp_path: Path) -> None:
+    """Named or told by itself, whether or not it has a usual place here."""
+    folder = tmp_path / "stores"
+    folder.mkdir()
+    sessions = sample.make(folder)
+    for named in ({"store": sample.name}, {}):
+        target = app_target(options(target=str(folder), **named))
+        assert target.store.name == sample.name
+        assert len([*target.store.scan()]) == len(sessions)
+    for argv in (["ls", folder], ["ls", folder, "--store", sample.name]):
+        assert len(run(*argv, "--json").json["sessions"]) == len(sessions)
+    told = run("show", "nope", "--store", sample.name)
+    assert told.code > 0 and ("no session 'nope'" in told.err or "name a path" in told.err)
 
 
 def test_app_shows_an_unreadable_store_rather_than_the_demo(home: Path) -> None:

@@ -23,8 +23,12 @@ class ClaudeCodeSession(SessionFile):
         return self.named(super()._session(source))
 
     def named(self, session: Session) -> Session:
-        """The session with the id that its file tells, and with its title."""
+        """The session with the id that its file tells, with its title, and with the directory that
+        it was moved to, if it was."""
         own = {"id": os.path.basename(self.path).removesuffix(".jsonl")}
         if title := title_of(session, self.path):
             own["session_name"] = title
+        for place in session.places_of_kind("relocated")[-1:]:
+            if isinstance(cwd := session.record(place).get("relocatedCwd"), str) and cwd:
+                own["cwd"] = cwd
         return replace(session, header=session.header | own)

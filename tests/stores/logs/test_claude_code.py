@@ -9,6 +9,7 @@ import pytest
 from tau_browser.model.calls import call_of
 from tau_browser.model.context import fold_at, states
 from tau_browser.model.diagnostic import Severity
+from tau_browser.model.resume import resume_command
 from tau_browser.model.state import State
 from tau_browser.model.summary import summary_of
 from tau_browser.model.tree import NOWHERE
@@ -246,6 +247,20 @@ def test_titles(tmp_path: Path, lines: list[dict[str, object]], title: str) -> N
     looked = [store.look_into(item) for item in store.scan() if isinstance(item, Listed)]
     titles = {item.summary.id: item.summary.title for item in looked if item.summary}
     assert titles == {"c1": title, "c2": "other words"}
+
+
+def test_a_session_that_was_moved_goes_on_in_its_new_directory(tmp_path: Path) -> None:
+    """As when a worktree was entered: the file lies in the folder of that project then."""
+    moves = [
+        {"type": "relocated", "relocatedCwd": cwd, "sessionId": "c1"}
+        for cwd in ("/a", "/proj/tree")
+    ]
+    path = write_lines(tmp_path / "c1.jsonl", [claude("user", "a", None, "words"), *moves])
+    session = ClaudeCodeStore([str(tmp_path)]).open(str(path)).read()
+    assert session.header["cwd"] == "/proj/tree"
+    assert (
+        resume_command("claude-code", session, str(path)) == "cd /proj/tree && claude --resume c1"
+    )
 
 
 def test_fork_names_the_session_it_came_from() -> None:
