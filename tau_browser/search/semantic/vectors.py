@@ -137,7 +137,9 @@ class Vectors:
         cosines = np.zeros(len(rows), np.float32)
         at = 0
         for block in _blocks(rows, _BLOCK):
-            stored = self._rows[_range_of(block)]
+            where = _range_of(block)
+            # of rows with fields, `take` collects some in a quarter of the time that an index needs
+            stored = self._rows[where] if isinstance(where, slice) else self._rows.take(where)
             found = products(stored["vector"], vector, self._spread)
             lengths = stored["length"]
             part = cosines[at : at + len(block)]
