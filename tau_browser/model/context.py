@@ -66,6 +66,11 @@ def states(session: Session, place: int) -> Codes:
         path = tree.path(place)
         state[path] = State.PATH if fold.anchor == NOWHERE else State.FOLDED
         state[fold.context] = State.PATH
+    for head in _lane_heads(session):
+        if (over := tree.parent[head]) != NOWHERE and state[over] != State.ABANDONED:
+            start = int(tree.position[head])
+            below = tree.order[start : start + int(tree.size[head])]
+            state[below[state[below] == State.ABANDONED]] = State.SUBAGENT
     for root in np.flatnonzero(flags & (Flag.ORPHAN | Flag.CYCLE)):
         start = int(tree.position[root])
         below = tree.order[start : start + int(tree.size[root])]
@@ -128,10 +133,17 @@ def subagent_heads(session: Session) -> list[int]:
     configs = np.flatnonzero(flags & Flag.CONFIG)
     at_forks = configs[np.isin(tree.parent[configs], np.array(tree.forks, np.int32))]
     heads = [at for at in at_forks.tolist() if _narrows(session.record(at))]
+    return sorted({*heads, *_lane_heads(session)})
+
+
+def _lane_heads(session: Session) -> list[int]:
+    """The first entries of the branches that a log itself tells to be of sub-agents."""
+    tree, flags = session.tree, session.columns.flags
     lanes = np.flatnonzero(flags & Flag.LANE)
     parents = tree.parent[lanes]
     first = (parents == NOWHERE) | ((flags[parents] & Flag.LANE) == 0)
-    return sorted({*heads, *lanes[first].tolist()})
+    heads: list[int] = lanes[first].tolist()
+    return heads
 
 
 def _narrows(record: Record) -> bool:

@@ -25,6 +25,7 @@ _BRANCHES = {
     "folded": "folded",
     "detached": "detached",
     "incomplete": "incomplete",
+    "sub-agent": "sub-agent",
 }
 
 

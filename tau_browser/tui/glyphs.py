@@ -43,6 +43,7 @@ class Glyphs:
             State.FOLDED: "┊",
             State.DETACHED: "✕",
             State.INCOMPLETE: "~",
+            State.SUBAGENT: "┆",
         }
     )
     speakers: dict[str, str] = field(
@@ -94,6 +95,7 @@ ASCII = Glyphs(
         State.FOLDED: "'",
         State.DETACHED: "X",
         State.INCOMPLETE: "~",
+        State.SUBAGENT: ".",
     },
     speakers={
         "user": ">",

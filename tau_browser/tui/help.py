@@ -70,6 +70,7 @@ _STATES = {
     State.PATH: "on the path to the leaf: the model saw it, or would see it",
     State.FOLDED: "on the path, but a compaction or an elide dropped it from the context",
     State.ABANDONED: "on a branch that was left",
+    State.SUBAGENT: "what a sub-agent did, beside the path",
     State.DETACHED: "below a root that has lost its parent",
     State.INCOMPLETE: "interrupted before it finished",
 }

@@ -34,6 +34,7 @@ _STATE_STYLES = {
     State.FOLDED: "dim",
     State.DETACHED: "warning",
     State.INCOMPLETE: "warning",
+    State.SUBAGENT: "dim",
 }
 
 _ROOM_FOR_TIMES = 64  # columns below which what is said needs the space more
@@ -128,7 +129,7 @@ class TreeRows(RowsView):
         if not record:
             speaker, label = "gone", "the bytes of this entry are no longer in the file"
         failed = session.has(place, Flag.ERROR | Flag.ABORTED)
-        shade = "dim" if state in (State.ABANDONED, State.FOLDED) else ""
+        shade = "dim" if state in (State.ABANDONED, State.FOLDED, State.SUBAGENT) else ""
         sign = glyphs.speakers.get("error" if failed else speaker.split(" ")[0])
         left: list[Piece] = [
             (glyphs.states[state], style),
@@ -212,7 +213,8 @@ class TreeRows(RowsView):
         memory = memory_of(record)
         if memory and (memory.is_stored or width >= _ROOM_FOR_TIMES):
             badges.append((memory.type[:_MEMORY], "dim"))
-        if self._facts is not None and place in self._facts.subagents:
+        is_head = self._facts is not None and place in self._facts.subagents
+        if is_head and state != State.SUBAGENT:
             badges.append(("sub-agent", "accent"))
         if self.labels and (label := self.labels.get(session.entry_id(place))):
             badges.append((f"{glyphs.label} {first_line(label.text or label.note)}", "strong"))

@@ -23,6 +23,7 @@ _GONE = "what stood here is no longer in the file"
 _MOST_OF_RANKS = 0.3  # of the width
 _TURN = 24  # code points of what began the turn of a hit
 _WARNED = {State.DETACHED, State.INCOMPLETE}
+_ASIDE = {State.ABANDONED, State.FOLDED, State.SUBAGENT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ class ResultsView(RowsView):
         return [(safe_line(title), "strong")], right
 
     def _draw_hit(self, hit: Hit, width: int) -> tuple[list[Piece], list[Piece]]:
-        shade = "dim" if hit.state in (State.ABANDONED, State.FOLDED) else ""
+        shade = "dim" if hit.state in _ASIDE else ""
         style = "warning" if hit.state in _WARNED else "dim"
         sign = self.glyphs.speakers.get(hit.speaker.split(" ")[0]) or self.glyphs.speakers["other"]
         left: list[Piece] = [
@@ -118,7 +119,7 @@ class ResultsView(RowsView):
         ]
         if hit.state not in (State.PATH, None):
             left.append((f"{hit.state_word} ", style))
-        if hit.is_subagent:
+        if hit.is_subagent and hit.state is not State.SUBAGENT:
             left.append(("sub-agent ", "accent"))
         right: list[Piece] = []
         if hit.turn:

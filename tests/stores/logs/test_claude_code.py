@@ -35,6 +35,8 @@ def test_sub_agents_are_one_session_with_what_called_them() -> None:
     above = parents(session)
     assert (above["s1"], above["s2"], above["b1"], above["u3"]) == ("u2", "s1", "u2", "u2")
     assert session.entry_id(session.leaf) == "u3"
+    stands = {name: State(states(session, session.leaf)[session.find(name)[0]]) for name in above}
+    assert stands["s1"] is stands["s2"] is State.SUBAGENT and stands["u2"] is State.PATH
     pattern = pattern_of("only the subagent knows")
     assert pattern is not None
     (hit,) = (place for batch in find(session, pattern) for place in batch.hits)
@@ -43,6 +45,17 @@ def test_sub_agents_are_one_session_with_what_called_them() -> None:
     looked = store.look_into(listed)
     assert isinstance(looked, Listed) and looked.summary
     assert (looked.summary.title, looked.summary.cwd) == ("delegation demo", "/proj/demo")
+
+
+def test_a_sub_agent_of_a_branch_that_was_left_was_left_with_it() -> None:
+    inline = [CALL, *AGENT, RESULT]
+    lines = [claude("user", "a", None, "words"), *inline, claude("user", "z", "a", "other")]
+    session = session_in(CLAUDE_CODE, lines)
+    assert session.entry_id(session.leaf) == "z"
+    left = [session.find(name)[0] for name in ("b", "s1", "s2")]
+    assert set(states(session, session.leaf)[left]) == {State.ABANDONED}
+    inside = session.find("s2")[0]
+    assert states(session, inside)[session.find("s1")[0]] == State.PATH
 
 
 def test_agent_that_still_works_is_found_by_what_it_was_asked(tmp_path: Path) -> None:
