@@ -20,7 +20,7 @@ from tau_browser.audit.recall import SessionAudit
 from tau_browser.audit.states import State
 from tau_browser.audit.tools import ToolTable
 
-_VERSION = 4
+_VERSION = 5
 """Of the stored form and of the rules that lead to verdicts: a change of either is a new one."""
 
 _TABLES = """

@@ -23,7 +23,7 @@ from tau_browser.stores.files import Identity
 if TYPE_CHECKING:
     from tau_browser.model.session import Session
 
-_VERSION = 2
+_VERSION = 3
 
 
 class _Entry(msgspec.Struct, array_like=True):

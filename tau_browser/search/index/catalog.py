@@ -19,7 +19,7 @@ from typing import Any
 
 from tau_browser.search.index.freshness import FileState
 
-VERSION = 7
+VERSION = 8
 """Of the catalog, the postings and the vectors together: another version is made anew."""
 
 _TABLES = """
