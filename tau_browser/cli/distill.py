@@ -11,7 +11,7 @@ import argparse
 import os
 
 from tau_browser.actions.distill.digest import Digest, DigestRequest, digest_of
-from tau_browser.actions.distill.writing import coverage_words, plan_distill, told
+from tau_browser.actions.distill.writing import coverage_words, plan_distill, told, why_empty
 from tau_browser.actions.file_writer import FileWriter
 from tau_browser.cli import places
 from tau_browser.cli.changing import carry_out
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     else:
         _print(digest, args.redact, printer)
     if not digest.sources:
-        raise Failure(f"nothing to distill: {coverage_words(digest)}", code=1)
+        raise Failure(why_empty(digest), code=1)
     return 0
 
 
@@ -53,7 +53,7 @@ def _keep(args: argparse.Namespace, printer: Printer) -> int:
     assert target.path is not None
     digest = digest_of(session, _request(args, session))
     if not digest.sources:
-        raise Failure(f"nothing to distill: {coverage_words(digest)}", code=1)
+        raise Failure(why_empty(digest), code=1)
     path = os.path.abspath(target.path)
     found = candidate_of(digest, store=target.store.name, path=path)
     return keep(args, [found], 0, printer)

@@ -50,6 +50,8 @@ def test_writes_a_file_for_its_owner_and_takes_it_back(run: Run, tmp_path: Path)
 def test_nothing_found_is_said(run: Run) -> None:
     result = run("distill", TAU, "--tool", "none")
     assert result.code == 1 and "nothing to distill" in result.err
+    silent = run("distill", *CORPUS)
+    assert silent.code == 1 and "nobody speaks here; a tool, or what hangs below" in silent.err
 
 
 CORPUS = [*RUN[:-1], "corpus:run:lazy-loading-f70cbea892ed"]

@@ -56,6 +56,14 @@ def coverage_words(digest: Digest) -> str:
     return f"{used}{'; left out: ' + ', '.join(parts) if parts else ''}"
 
 
+def why_empty(digest: Digest) -> str:
+    """Why there is nothing in a digest, and what else there may be."""
+    said = f"nothing to distill: {coverage_words(digest)}"
+    if digest.kind == "rolling" and not digest.coverage.considered:
+        return f"{said}: nobody speaks here; a tool, or what hangs below an entry, can be distilled"
+    return said
+
+
 def markdown(digest: Digest, *, redact: bool = True) -> str:
     """A digest for a person."""
     found = told(digest, redact=redact)
@@ -86,7 +94,7 @@ def plan_distill(digest: Digest, output: str = "", *, redact: bool = True) -> Pl
     Raises Refused where there is nothing to distill.
     """
     if not digest.sources:
-        raise Refused(f"nothing to distill: {coverage_words(digest)}")
+        raise Refused(why_empty(digest))
     target = os.path.abspath(output or f"digest-{digest.id[:12]}.md")
     found = told(digest, redact=redact)
     if target.endswith(".json"):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tau_browser.actions.distill.digest import DigestRequest, digest_of
-from tau_browser.actions.distill.writing import coverage_words
+from tau_browser.actions.distill.writing import why_empty
 from tau_browser.actions.journal import Change, Journal
 from tau_browser.actions.plan import Plan, Refused
 from tau_browser.actions.progress import Tell
@@ -117,7 +117,7 @@ class Keep(_ToCorpus):
         source = self.source
         digest = digest_of(source.session, self.request)
         if not digest.sources:
-            raise Refused(f"nothing to distill: {coverage_words(digest)}")
+            raise Refused(why_empty(digest))
         return [candidate_of(digest, store=source.store, path=source.path)], 0
 
     def choices(self, plan: Plan | None) -> Sequence[Choice | Question]:
