@@ -113,6 +113,16 @@ def test_what_was_written_long_ago_is_not_judged(
     assert distant(store).state(root, [root, first], record) is State.PATH
 
 
+def test_what_a_sub_agent_did_is_not_judged(store: JmftsStore, making: Making) -> None:
+    root, first, second = making.chain("one", "two")
+    aside = making.entry(first, 3, message("aside", "assistant") | {"branchOf": "task"})
+    making.message(second, 4, "three")
+    record = read(store, root).record(2)
+    assert record["branchOf"] == "task"
+    with pytest.raises(Unjudged):
+        distant(store).state(root, [root, first, aside], record)
+
+
 def test_nothing_is_asked_once_it_is_cancelled_or_was_asked_too_often(
     store: JmftsStore, making: Making, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,6 +56,8 @@ class Distant:
             return State.INCOMPLETE
         active = self._path_to_leaf(root)
         if path[-1] not in active:
+            if isinstance(record.get("branchOf"), str):  # where its sub-agent began is not known
+                raise Unjudged
             return State.ABANDONED
         folds = self._on(root, active, ANCHORS)
         if folds and not _is_system(record):
