@@ -224,9 +224,13 @@ def _name(temporary: str, path: str) -> None:
 
 
 def _make_folder(folder: str) -> None:
+    """Make a folder, and those above it that are not there, for their owner alone."""
     if not os.path.isdir(folder):
-        os.makedirs(folder, mode=0o700)
-        sync(os.path.dirname(folder))
+        above = os.path.dirname(folder)
+        _make_folder(above)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(folder, 0o700)
+        sync(above)
 
 
 def _remove_empty(folder: str, above: str) -> None:

@@ -139,7 +139,8 @@ def test_the_copy_has_every_entry_under_an_id_of_its_own(tmp_path: Path) -> None
     assert json.loads(about.read_text()) == {"agentType": "looker"}
     for path in (made, about, about.with_name("agent-g1.jsonl")):
         assert path.stat().st_mode & 0o777 == 0o600
-    assert about.parent.stat().st_mode & 0o777 == 0o700
+    for folder in (about.parent, about.parent.parent):
+        assert folder.stat().st_mode & 0o777 == 0o700
     copy, agents = ClaudeCode(records_in(made)), place.agents_of(plan.result)
     assert copy.rows == list(copy.own.values()) and agents.keys() == {"agent-g1.jsonl"}
     known = {row["uuid"]: row for row in [*TALK, *AGENT] if "uuid" in row}
