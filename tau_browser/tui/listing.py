@@ -105,7 +105,7 @@ class Listing(_Base):
             return
         wanted = [
             listed
-            for listed in self._sessions.on_screen()
+            for listed in self._on_screen()
             if listed.summary is not None
             and listed.summary.partial
             and listed.path not in self._looked
@@ -114,6 +114,12 @@ class Listing(_Base):
             self._looking = True
             self._looked |= {listed.path for listed in wanted}
             self._look_into(wanted)
+
+    def _on_screen(self) -> list[Listed]:
+        if self._search is None or not self._search.is_current:
+            return self._sessions.on_screen()
+        sessions = self._coverage.sessions
+        return [sessions[path] for path in self._search.on_screen() if path in sessions]
 
     @work(thread=True, group="look", exit_on_error=False)
     def _look_into(self, wanted: list[Listed]) -> None:
@@ -127,4 +133,6 @@ class Listing(_Base):
             sessions = self._coverage.sessions | {event.path: looked}
             self._coverage = replace(self._coverage, sessions=sessions)
             self._sessions.show(sessions)
+            if self._search is not None:
+                self._search.titles_changed()
             self._show_titles()

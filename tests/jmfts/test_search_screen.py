@@ -20,7 +20,7 @@ from tau_browser.tui.entry import EntryPane
 from tests.jmfts.appliance import Appliance
 from tests.jmfts.gate import Gate
 from tests.jmfts.making import Making
-from tests.tui.browsing import lines, press, results, settle, text, tree
+from tests.tui.browsing import lines, press, results, search_screen, settle, text, tree
 
 _PATIENCE = 60  # seconds until a test that waits for something has failed
 SMALL, LARGE = (80, 24), (120, 40)
@@ -55,6 +55,12 @@ def shown(app: BrowserApp) -> list[str]:
     return [row.hits[0].entry for row in results(app)._rows if not row.is_head]
 
 
+def answered(app: BrowserApp) -> str:
+    """The query whose answer is shown."""
+    question = search_screen(app)._answered
+    return question.text if question is not None else ""
+
+
 def selected(app: BrowserApp) -> str:
     hit = results(app).selected
     assert hit is not None
@@ -80,6 +86,7 @@ def test_picture(
         await search(pilot, "quick fox")
         await settle(pilot)
         await press(pilot, "enter", "w", "l", "escape", "g", "down", "down")
+        await until(pilot, lambda: "Session (" not in text(pilot.app))  # titles come behind
 
     assert snap_compare(browse(store, root), terminal_size=size, run_before=find)
 
@@ -167,8 +174,10 @@ async def test_fast_methods_are_drawn_first_and_the_selection_stays(
     app = browse(store)
     async with app.run_test(size=LARGE) as pilot:
         await settle(pilot)
-        await search(pilot, "foxes fox trots")
-        await until(pilot, lambda: "fulltext to come" in text(app))
+        query = "foxes fox trots"
+        await search(pilot, query)
+        # answers to what was typed by then come, too
+        await until(pilot, lambda: answered(app) == query and "fulltext to come" in text(app))
         assert set(shown(app)) <= {str(each) for each in some}
         before = shown(app)
         await pilot.press("enter", "down")

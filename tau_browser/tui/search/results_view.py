@@ -59,6 +59,17 @@ class ResultsView(RowsView):
         """Whether the cursor stands on the last row."""
         return self.cursor >= len(self._rows) - 1
 
+    def on_screen(self) -> list[str]:
+        """The paths of the sessions whose titles are on screen."""
+        top = self.scroll_offset.y
+        rows = self._rows[top : top + self.size.height]
+        return [row.hits[0].standing.path for row in rows if row.is_head]
+
+    def titles_changed(self) -> None:
+        """Draw the titles of sessions again."""
+        self._strips.clear()
+        self.refresh()
+
     def show(self, results: Results, *, anew: bool) -> None:
         """Show an answer. anew: to another question, so the selection goes to its first hit."""
         chosen = self._rows[self.cursor].key if self._rows else None

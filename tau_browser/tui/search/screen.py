@@ -365,6 +365,15 @@ class SearchScreen(Indexing, Keeping, Screen[Chosen | None]):
 
     # What is said
 
+    def on_screen(self) -> list[str]:
+        """The paths of the sessions whose titles are on screen."""
+        return self._results.on_screen() if self.is_current else []
+
+    def titles_changed(self) -> None:
+        """More is known of the sessions than before."""
+        if self.is_current:
+            self._results.titles_changed()
+
     def _title_of(self, path: str) -> str:
         listed = self._sessions().get(path)
         return listed.summary.title if listed and listed.summary else ""
