@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Print what differs, and how many files were opened; 1 if anything differs."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("folder", type=Path, metavar="DIR", help=f"sessions, and their {INDEX}")
-    folder = parser.parse_args(argv).folder
+    folder = parser.parse_args(argv).folder.resolve()
     if not (folder / INDEX).is_file():
         parser.error(f"{folder}: there is no {INDEX}")
     with (folder / INDEX).open(encoding="utf-8", newline="") as file:

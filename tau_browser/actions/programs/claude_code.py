@@ -248,11 +248,11 @@ class ClaudeCodeRules(ForeignRules):
         return talk & ~session.kinds.where(columns.kind, "progress")
 
     def _note(self, session: Session, places: list[int]) -> Record | None:
-        """What says that the copy goes on at the last of these entries, where others that hang
-        under it are copied, too: of those, the program would take the newest."""
+        """What says that the copy goes on at the last of these entries, where newer ones are
+        copied, too: of those, the program might take one."""
         talk = self._talk(session)
         written = [place for place in places if talk[place]]
-        if not any(session.tree.is_ancestor(written[-1], place) for place in written[:-1]):
+        if not written or written[-1] == max(written):
             return None
         return {"type": "last-prompt", "leafUuid": session.entry_id(written[-1]), "explicit": True}
 

@@ -141,7 +141,7 @@ class ClaudeCodeFormat(Format):
         if (talk := own & ((columns.flags & Flag.LANE) == 0)).any():
             own = talk  # but for what a sub-agent wrote, unless there is nothing else
         own[[place for place, link in links if isinstance(link, Link) and link.is_progress]] = False
-        return with_leaf(linked(columns, links), own, links)
+        return with_leaf(linked(columns, links), columns, own, links)
 
     def leaf(self, columns: Columns, kinds: Names) -> int:
         """The entry that was marked when the log was read."""

@@ -38,7 +38,7 @@ def linked(columns: Columns, links: Links) -> Columns:
     the other, and each answer's usage counted once."""
     parent, usage = columns.parent.copy(), columns.usage.copy()
     telling = [(place, link) for place, link in links if isinstance(link, Link)]
-    answers = _long_answers(links)
+    answers = long_answers(links)
     for lines in answers:
         usage[lines[:-1]] = -1  # each line has the usage so far: the last one counts
     _put_results_in_a_row(columns, parent, answers)
@@ -51,7 +51,7 @@ def linked(columns: Columns, links: Links) -> Columns:
     return replace(columns, parent=parent, usage=usage)
 
 
-def _long_answers(links: Links) -> list[list[int]]:
+def long_answers(links: Links) -> list[list[int]]:
     """The lines of each answer of the model that has several, in file order."""
     answers: dict[str, list[int]] = {}
     for place, link in links:

@@ -204,6 +204,21 @@ def test_it_goes_on_where_the_program_notes_that_it_does(
         assert states(session, session.leaf)[session.find(leaf)] == State.PATH
 
 
+@pytest.mark.parametrize("noted", ["b1", "b2", "r1"])
+def test_what_belongs_to_an_answer_led_to_what_hangs_under_any_line_of_it(noted: str) -> None:
+    answer = {"id": "M1", "usage": {"output_tokens": 1}}
+    lines = [
+        claude("user", "a", None, "words"),
+        claude("assistant", "b1", "a", [tool_use("c1", "Read")], message=answer),
+        claude("assistant", "b2", "b1", [tool_use("c2", "Read")], message=answer),
+        claude("user", "r1", "b2", [tool_result("c1", "ONE")]),
+        claude("progress", "p1", "b1", data={"type": "hook"}),
+        claude("user", "r2", "p1", [tool_result("c2", "TWO")]),
+    ]
+    session = session_in(CLAUDE_CODE, [*lines, note(noted)])
+    assert session.entry_id(session.leaf) == "r2" and not session.diagnostics
+
+
 def test_a_remark_tells_where_the_note_is() -> None:
     lines = [claude("user", "a", None, "words"), claude("assistant", "b", "a", "answer")]
     session = session_in(CLAUDE_CODE, [*lines, note("a", **BACK)])
