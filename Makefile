@@ -10,7 +10,7 @@ RUN := $(VENV)/.run-installed
 DEV := $(VENV)/.dev-installed
 
 # The rooms by themselves.
-UNIT := $(addprefix tests/,model stores search audit cli test_config.py test_import_hygiene.py)
+UNIT := $(addprefix tests/,model stores search audit test_config.py test_import_hygiene.py)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -44,7 +44,7 @@ imports: $(DEV)
 	$(BIN)/lint-imports
 
 unit: $(DEV)
-	$(BIN)/python -m pytest -n auto $(UNIT)
+	$(BIN)/python -m pytest -n auto --dist worksteal $(UNIT)
 
 all: $(DEV)
 	$(BIN)/python -m pytest -n auto --dist loadgroup

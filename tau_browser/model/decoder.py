@@ -133,7 +133,7 @@ class Decoder:
     def feed(self, data: bytes, file: int = 0) -> None:
         """Decode the whole lines that these bytes complete in one of the files."""
         at = self._at = self._files[file]
-        if at.size < len(_BOM):  # a mark may come in pieces
+        if not at.offset % FILE_BYTES and at.size < len(_BOM):  # a mark may come in pieces
             data = self._check_encoding(b"".join([*at.rest, data]))
             at.rest = []
         if at.refused:

@@ -70,6 +70,7 @@ GLUED_THEN_BLANK = log_of([]) + b'{"type":"x","id":"a","parentId":null}{"type":"
 @given(any_bytes, cuts)
 @example(b"\xef\xbb\xbf" + log_of([message("a", None)]), [1, 2])
 @example(b"\xff\xfe{\x00}\x00\n\x00", [1])
+@example(b"\n\xef\xbb\xbf", [1])
 @example(b"{}\n" + log_of([]), [3])
 @example(CRLF_THEN_ODD, [100, 200, 250])
 @example(USAGE_THEN_ODD, [len(log_of([]))])
