@@ -51,6 +51,21 @@ def test_killed_change_is_taken_back(
     assert run("undo", "--store", "jmfts").code == 2  # there is nothing more to take back
 
 
+def branches(making: Making) -> tuple[int, int, int]:
+    """A conversation with two branches of three entries, and a bookmark of the last of the first:
+    its root, and where each branch begins."""
+    root, first, second, third = making.chain(*"abc")
+    other = making.message(first, 4, "d")
+    mark = {
+        "type": "customEntry",
+        "timestamp": "2026-03-01T10:00:09.000Z",
+        "customType": "bookmark",
+        "data": {"entry_id": str(third), "label": "x"},
+    }
+    making.entry(first, 5, mark)
+    return root, second, other
+
+
 @pytest.mark.parametrize("nth", [1, 2, 3])
 def test_killed_pruning_in_place_is_taken_back(
     run: Run,
@@ -61,15 +76,7 @@ def test_killed_pruning_in_place_is_taken_back(
     making: Making,
     nth: int,
 ) -> None:
-    root, first, second, third = making.chain(*"abc")
-    other = making.message(first, 4, "d")
-    mark = {
-        "type": "customEntry",
-        "timestamp": "2026-03-01T10:00:09.000Z",
-        "customType": "bookmark",
-        "data": {"entry_id": str(third), "label": "x"},
-    }
-    making.entry(first, 5, mark)
+    root, second, other = branches(making)
     long_ago(appliance)
     before = said(session_at(store, root))
     words = ("prune", str(root), str(second), str(other), "--in-place", "--confirm", "3")
@@ -121,15 +128,7 @@ def test_killed_undo_of_a_pruning_goes_on_where_it_stopped(
     making: Making,
     nth: int,
 ) -> None:
-    root, first, second, third = making.chain(*"abc")
-    other = making.message(first, 4, "d")
-    mark = {
-        "type": "customEntry",
-        "timestamp": "2026-03-01T10:00:09.000Z",
-        "customType": "bookmark",
-        "data": {"entry_id": str(third), "label": "x"},
-    }
-    making.entry(first, 5, mark)
+    root, second, other = branches(making)
     long_ago(appliance)
     before = said(session_at(store, root))
     words = ("prune", str(root), str(second), str(other), "--in-place", "--confirm", "3", "--json")
