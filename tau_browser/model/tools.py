@@ -70,11 +70,6 @@ class Rules(Generic[T]):
         self._own = dict(own)
         self._by_own.cache_clear()
 
-    @property
-    def has_own(self) -> bool:
-        """Whether the person has rules."""
-        return bool(self._own)
-
     def of(self, tool: str) -> Told[T]:
         """What the name of a tool tells."""
         return self.own(tool) or self.our(tool)
